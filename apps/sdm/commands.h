@@ -1,0 +1,12 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace sdm::app {
+
+// Each command lives in its own file and adds itself to the tool: its options, its help, and a
+// callback that does the work and throws sdm::Error when it cannot.
+void add_info(CLI::App& app);
+void add_reproduce(CLI::App& app);
+
+}  // namespace sdm::app

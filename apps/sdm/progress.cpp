@@ -1,0 +1,54 @@
+#include "apps/sdm/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace sdm::app {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string duration(double seconds) {
+  if (seconds < 90) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 5400) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+}  // namespace
+
+Progress::Progress(std::string title)
+    : title_(std::move(title)),
+      terminal_(isatty(fileno(stderr)) != 0),
+      start_(Clock::now()),
+      next_(start_ + 2s) {}
+
+void Progress::update(double share, const std::string& activity) {
+  const auto now = Clock::now();
+  if (now < next_) return;
+  share = std::clamp(share, 0.0, 1.0);
+  const double spent = std::chrono::duration<double>(now - start_).count();
+  const std::string left =
+      share > 0.01 ? duration(spent * (1 - share) / share) + " left" : "estimating";
+  if (terminal_) {
+    const int filled = static_cast<int>(share * 30);
+    fmt::print(stderr, "\r\033[K{} [{:#<{}}{:.<{}}] {:3.0f} %  {}  {:.40}", title_, "", filled, "",
+               30 - filled, share * 100, left, activity);
+    drawn_ = true;
+  } else {
+    fmt::print(stderr, "{}: {:.0f} %, {}  {}\n", title_, share * 100, left, activity);
+  }
+  std::fflush(stderr);
+  next_ = now + (terminal_ ? Clock::duration(200ms) : Clock::duration(5s));
+}
+
+void Progress::clear() {
+  if (!drawn_) return;
+  fmt::print(stderr, "\r\033[K");
+  std::fflush(stderr);
+  drawn_ = false;
+}
+
+}  // namespace sdm::app

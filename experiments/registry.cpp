@@ -1,0 +1,48 @@
+#include "experiments/registry.h"
+
+#include <fmt/format.h>
+
+#include "sdm/error.h"
+
+namespace sdm::experiments {
+
+const std::vector<Experiment>& all_experiments() {
+  static const std::vector<Experiment> experiments = {};
+  return experiments;
+}
+
+const Experiment& find_experiment(const std::string& name) {
+  std::string names;
+  for (const Experiment& experiment : all_experiments()) {
+    if (experiment.name == name) return experiment;
+    names += (names.empty() ? "" : ", ") + experiment.name;
+  }
+  throw Error(fmt::format("there is no experiment \"{}\", expected one of: {}", name, names));
+}
+
+Results run_and_write(const Experiment& experiment, const ExperimentContext& context) {
+  Results results = experiment.run(context);
+  results.settings["seed"] = context.seed;
+  results.settings["quick"] = context.quick;
+  results.write(context.output);
+  return results;
+}
+
+std::filesystem::path find_data(const ExperimentContext& context, const std::string& relative) {
+  namespace fs = std::filesystem;
+  if (!context.data.empty()) {
+    for (const fs::path& candidate : {context.data / relative, context.data})
+      if (fs::exists(candidate)) return candidate;
+    throw Error(fmt::format("no data at {}", context.data.string()));
+  }
+  fs::path folder = fs::current_path();
+  for (int up = 0; up < 4; ++up, folder = folder.parent_path())
+    for (const char* place : {"shared/data", "../shared/data"})
+      if (fs::exists(folder / place / relative))
+        return fs::weakly_canonical(folder / place / relative);
+  throw Error(fmt::format(
+      "no folder ../shared/data/{} here or in the folders above; name the place with --data DIR",
+      relative));
+}
+
+}  // namespace sdm::experiments

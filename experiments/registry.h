@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "experiments/results.h"
+
+namespace sdm::experiments {
+
+/// What every experiment is given.
+struct ExperimentContext {
+  /// Results and plots go to output/NAME.
+  std::filesystem::path output = "report";
+  std::uint64_t seed = 1;
+  /// A fraction of the samples: shows that it runs, not what it reaches.
+  bool quick = false;
+  /// Where the experiment's data is; empty: the experiment looks in the usual places.
+  std::filesystem::path data;
+  /// 0: all cores.
+  int threads = 0;
+  /// Text for the person at the terminal; empty: nobody is there.
+  std::function<void(const std::string&)> print;
+  /// How far the experiment is, 0 to 1, and what it does now.
+  std::function<void(double share, const std::string& activity)> progress;
+
+  void say(const std::string& text) const {
+    if (print) print(text);
+  }
+  void report(double share, const std::string& activity) const {
+    if (progress) progress(share, activity);
+  }
+};
+
+struct Experiment {
+  std::string name;
+  std::string description;
+  Results (*run)(const ExperimentContext&);
+};
+
+/// Every experiment, in the order `sdm reproduce all` runs them. To add one: write
+/// experiments/NAME.cpp, declare its function below, give it a line in registry.cpp.
+const std::vector<Experiment>& all_experiments();
+
+/// Throws Error listing the names there are.
+const Experiment& find_experiment(const std::string& name);
+
+/// Runs one experiment and writes its results to context.output/NAME.
+Results run_and_write(const Experiment& experiment, const ExperimentContext& context);
+
+/// The folder or file `relative` of the development data: context.data where it is given, else
+/// ../shared/data/RELATIVE seen from the working folder or a few of its parents.
+/// Throws Error that says where it looked and which option names the place.
+std::filesystem::path find_data(const ExperimentContext& context, const std::string& relative);
+
+// The experiments.
+Results run_analytic(const ExperimentContext& context);
+Results run_nist(const ExperimentContext& context);
+
+}  // namespace sdm::experiments
