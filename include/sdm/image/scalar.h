@@ -1,0 +1,38 @@
+#pragma once
+
+#include "sdm/image/grey.h"
+#include "sdm/image/hog.h"
+#include "sdm/image/resample.h"
+#include "sdm/image/warp.h"
+
+/// What each vector kernel computes, written as plainly as it can be: the reference of the tests
+/// and the way out for pictures too small or too far apart in memory for the vector code. Contracts
+/// are those of the functions with the same name.
+namespace sdm::image::scalar {
+
+void to_grey(const ColourView<std::uint8_t>& src, ImageView<std::uint8_t> dst);
+void to_grey(const ColourView<std::uint16_t>& src, ImageView<std::uint8_t> dst);
+void to_grey(ImageView<const std::uint16_t> src, ImageView<std::uint8_t> dst);
+
+void warp_affine(ByteView src, const AffineMap& map, ImageView<float> dst, Border border = {});
+void warp_affine(ByteView src, const AffineMap& map, ImageView<std::uint8_t> dst,
+                 Border border = {});
+void warp_affine(FloatView src, const AffineMap& map, ImageView<float> dst, Border border = {});
+void warp_projective(ByteView src, const ProjectiveMap& map, ImageView<float> dst,
+                     Border border = {});
+void warp_projective(ByteView src, const ProjectiveMap& map, ImageView<std::uint8_t> dst,
+                     Border border = {});
+void warp_projective(FloatView src, const ProjectiveMap& map, ImageView<float> dst,
+                     Border border = {});
+
+void shrink(ByteView src, int factor, ImageView<std::uint8_t> dst);
+
+void gradient_channels(FloatView src, GradientChannels& channels);
+void gradient_channels(ByteView src, GradientChannels& channels);
+
+void hog(const GradientChannels& channels, const Eigen::Ref<const Eigen::Matrix2Xf>& points,
+         const HogOptions& options, std::span<float> out);
+void dense_hog(FloatView src, const DenseHogOptions& options, std::span<float> out);
+void dense_hog(ByteView src, const DenseHogOptions& options, std::span<float> out);
+
+}  // namespace sdm::image::scalar
