@@ -8,8 +8,8 @@
 
 namespace sdm::io {
 
-/// What a model file holds: a kind, a JSON header and named tensors. Which header fields and tensors
-/// a kind has is the business of the room that owns it; `io` only carries them safely.
+/// What a model file holds: a kind, a JSON header and named tensors. Which header fields and
+/// tensors a kind has is the business of the room that owns it; `io` only carries them safely.
 struct Model {
   /// "cascade", "face", "pose": 1 to 16 of a-z, 0-9, '-', '_'.
   std::string kind;

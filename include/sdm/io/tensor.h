@@ -17,7 +17,15 @@ static_assert(std::endian::native == std::endian::little,
               "tensors are used in place, so the machine must be little-endian as the file is");
 
 /// What one number of a tensor is. The values are those in the file: never renumber them.
-enum class ElementType : std::uint8_t { f32 = 1, f64 = 2, f16 = 3, i8 = 4, u8 = 5, i32 = 6, i64 = 7 };
+enum class ElementType : std::uint8_t {
+  f32 = 1,
+  f64 = 2,
+  f16 = 3,
+  i8 = 4,
+  u8 = 5,
+  i32 = 6,
+  i64 = 7
+};
 
 /// "f32", "i8" and so on.
 std::string_view name_of(ElementType type);
@@ -38,12 +46,14 @@ inline constexpr ElementType element_type_of = [] {
 }();
 
 template <class T>
-concept Element = element_type_of<T> != ElementType{};
+concept Element = element_type_of<T>
+!= ElementType{};
 
 /// Sizes along each axis. The first axis runs fastest in memory (column-major, as in Eigen).
 using Shape = std::vector<std::size_t>;
 
-/// Where a tensor's bytes begin in memory and in the file, so that SIMD kernels can use them in place.
+/// Where a tensor's bytes begin in memory and in the file, so that SIMD kernels can use them in
+/// place.
 inline constexpr std::size_t alignment = 64;
 
 /// A block of numbers with a type and a shape. Immutable, so copies share the bytes and are cheap,
@@ -106,8 +116,8 @@ Tensor to_tensor(const Eigen::MatrixBase<Derived>& values) {
   const Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic> columns = values;
   const std::span<const Scalar> numbers(columns.data(), static_cast<std::size_t>(columns.size()));
   if constexpr (Derived::IsVectorAtCompileTime) return to_tensor(numbers, {numbers.size()});
-  return to_tensor(numbers, {static_cast<std::size_t>(values.rows()),
-                             static_cast<std::size_t>(values.cols())});
+  return to_tensor(
+      numbers, {static_cast<std::size_t>(values.rows()), static_cast<std::size_t>(values.cols())});
 }
 
 /// The same numbers as f32, f64 or f16 (rounded to nearest). Throws if a number does not fit.
