@@ -48,10 +48,13 @@ std::string in_words(const json& value) {
 
 void list_fields(std::string& out, const json& object, std::size_t indent) {
   for (const auto& [key, value] : object.items()) {
-    const bool nested = value.is_object() && !value.empty();
-    out += fmt::format("{:{}}{}:{}\n", "", indent, printable(key),
-                       nested ? "" : " " + in_words(value));
-    if (nested) list_fields(out, value, indent + 2);
+    out += fmt::format("{:{}}{}:", "", indent, printable(key));
+    if (value.is_object() && !value.empty()) {
+      out += '\n';
+      list_fields(out, value, indent + 2);
+    } else {
+      out += fmt::format(" {}\n", in_words(value));
+    }
   }
 }
 

@@ -73,7 +73,8 @@ TEST(CorruptFile, EveryReplacedByteIsAnError) {
     const std::byte before = b;
     for (int value = 0; value < 256; ++value) {
       b = std::byte(value);
-      if (b != before) EXPECT_THROW(read(file), Error) << "byte " << &b - file.data();
+      if (b == before) continue;
+      EXPECT_THROW(read(file), Error) << "byte " << &b - file.data();
     }
     b = before;
   }
