@@ -1,0 +1,97 @@
+#include "image/checks.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sdm/error.h"
+
+namespace sdm::image {
+namespace {
+
+void check_epsilon(float epsilon) {
+  if (!(epsilon > 0) || !std::isfinite(epsilon)) {
+    throw Error(fmt::format("HoG epsilon is {}, expected a number above 0", epsilon));
+  }
+}
+
+void check_output(std::size_t out, std::size_t expected) {
+  if (out != expected) {
+    throw Error(fmt::format("HoG output has room for {} values, expected {}", out, expected));
+  }
+}
+
+}  // namespace
+
+void HogOptions::validate() const {
+  if (cells < 1 || cells > 8) {
+    throw Error(fmt::format("HoG cells a side are {}, expected 1 to 8", cells));
+  }
+  // Above 256 px the sums of 1/256 grey levels could leave 31 bits.
+  if (!(cell >= 0.5f && cell <= 256.f)) {
+    throw Error(fmt::format("HoG cell is {} px, expected 0.5 to 256", cell));
+  }
+  check_epsilon(epsilon);
+}
+
+void DenseHogOptions::validate() const {
+  if (cell < 1 || cell > 64) throw Error(fmt::format("HoG cell is {} px, expected 1 to 64", cell));
+  if (radius < 0) throw Error(fmt::format("HoG block radius is {}, expected 0 or more", radius));
+  check_epsilon(epsilon);
+}
+
+namespace checks {
+
+void same_size(int src_width, int src_height, int dst_width, int dst_height) {
+  if (src_width != dst_width || src_height != dst_height) {
+    throw Error(fmt::format("output picture is {} x {}, expected {} x {} as the input", dst_width,
+                            dst_height, src_width, src_height));
+  }
+}
+
+void source(int width, int height) {
+  if (width <= 0 || height <= 0) {
+    throw Error(fmt::format("picture is {} x {}, expected at least 1 x 1", width, height));
+  }
+}
+
+void map(std::span<const double> entries) {
+  for (double entry : entries) {
+    if (!std::isfinite(entry)) {
+      throw Error(fmt::format("warp has an entry {}, expected finite numbers", entry));
+    }
+  }
+}
+
+void shrink(ByteView src, int factor, ImageView<std::uint8_t> dst) {
+  if (factor < 1 || factor > 256) {
+    throw Error(fmt::format("shrink factor is {}, expected 1 to 256", factor));
+  }
+  if (dst.width != src.width / factor || dst.height != src.height / factor) {
+    throw Error(fmt::format("output picture is {} x {}, expected {} x {}, the input's {} x {} / {}",
+                            dst.width, dst.height, src.width / factor, src.height / factor,
+                            src.width, src.height, factor));
+  }
+}
+
+void hog(const GradientChannels& channels, Eigen::Index points, const HogOptions& options,
+         std::size_t out) {
+  options.validate();
+  if (channels.width() < 1) throw Error("HoG of gradient channels that were never filled");
+  check_output(out, std::size_t(points) * std::size_t(options.size()));
+}
+
+void dense_hog(int width, int height, const DenseHogOptions& options, std::size_t out) {
+  options.validate();
+  const int columns = options.columns(width), rows = options.rows(height);
+  if (columns < 1 || rows < 1 || columns > 128 || rows > 128) {
+    throw Error(
+        fmt::format("dense HoG of a {} x {} picture has {} x {} cells, expected 1 to 128 "
+                    "a side",
+                    width, height, columns, rows));
+  }
+  check_output(out, std::size_t(options.size(width, height)));
+}
+
+}  // namespace checks
+}  // namespace sdm::image
