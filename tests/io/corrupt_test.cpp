@@ -186,7 +186,8 @@ TEST(CorruptFile, ForgedTableEntriesAreNamed) {
                     "tensor 'A': shape [4611686018427387904] is too large");
   expect_unreadable(forged<std::uint64_t>(table_at + 16, 1ull << 40),
                     "tensor 'A' needs 4398046511104 bytes from byte 192");
-  expect_unreadable(forged<std::uint64_t>(table_at + 16, 40), "checksum");
+  expect_unreadable(forged<std::uint64_t>(table_at + 16, 20),
+                    "tensor 'B' starts at byte 256, expected 320");
   expect_unreadable(forged<char>(table_at + 24, '\x1b'), "the name of tensor 0 holds byte 0x1b");
   expect_unreadable(forged<char>(table_at + entry_bytes + 24, 'A'), "tensor 'A' appears twice");
   expect_unreadable(forged<char>(table_at + 24, 'Z'), "tensor 'B' comes after 'Z'");

@@ -10,7 +10,7 @@ using testing::HasSubstr;
 
 TEST(Describe, TellsKindSizesOriginAndTensors) {
   const std::string text = describe(sample_model());
-  EXPECT_THAT(text, HasSubstr("A cascade model: 10 tensors, 152 bytes."));
+  EXPECT_THAT(text, HasSubstr("A cascade model: 10 tensors, 137 bytes."));
   EXPECT_THAT(text, HasSubstr("provenance: made by hand\n"));
   EXPECT_THAT(text, HasSubstr("licence: CC0-1.0\n"));
   EXPECT_THAT(text, HasSubstr("stages: 2\n"));

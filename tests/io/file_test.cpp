@@ -20,17 +20,18 @@ namespace fs = std::filesystem;
 // A folder of its own for every test, gone afterwards.
 class ModelFile : public testing::Test {
  protected:
-  ModelFile() {
-    std::string name = (fs::temp_directory_path() / "sdm_io_XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
   ~ModelFile() override { fs::remove_all(folder_); }
 
   std::size_t files_in_folder() const {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), {}));
   }
 
-  fs::path folder_;
+  static fs::path new_folder() {
+    std::string name = (fs::temp_directory_path() / "sdm_io_XXXXXX").string();
+    return ::mkdtemp(name.data());
+  }
+
+  fs::path folder_ = new_folder();
   fs::path path_ = folder_ / "a.sdm";
 };
 

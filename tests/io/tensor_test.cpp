@@ -138,7 +138,10 @@ TEST_P(Quantisation, UsesTheWholeRangeAndKeepsTheLargestNumber) {
   EXPECT_TRUE((largest.array() == 127).all());
 }
 
-INSTANTIATE_TEST_SUITE_P(PerLine, Quantisation, testing::Values(ScalePer::column, ScalePer::row));
+INSTANTIATE_TEST_SUITE_P(Per, Quantisation, testing::Values(ScalePer::column, ScalePer::row),
+                         [](const auto& info) {
+                           return info.param == ScalePer::column ? "Column" : "Row";
+                         });
 
 TEST(Tensor, RefusesToQuantiseWhatIsNotFinite) {
   Matrix<double> m = random_matrix(2, 2);
