@@ -97,6 +97,8 @@ void check_header(std::string_view header) {
   } catch (const json::parse_error& error) {
     throw Error(
         fmt::format("the JSON header is broken at byte {} of {}", error.byte, header.size()));
+  } catch (const json::out_of_range&) {
+    throw Error("the JSON header holds a number that does not fit a double");
   }
 }
 

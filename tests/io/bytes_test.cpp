@@ -63,6 +63,7 @@ TEST(Bytes, RefuseAModelThatCouldNotBeReadAgain) {
   refuse([](Model& m) { m.kind = "seventeen-letters"; }, "kind has 17 characters");
   refuse([](Model& m) { m.header = "{"; }, "JSON header is broken at byte 2");
   refuse([](Model& m) { m.header = "[]"; }, "not an object");
+  refuse([](Model& m) { m.header = "{\"a\": 1e999}"; }, "number that does not fit a double");
   refuse([](Model& m) { m.header = ""; }, "JSON header is broken");
   refuse([](Model& m) { m.header = std::string("{\"a\": \"") + '\xff' + "\"}"; },
          "JSON header is broken");
