@@ -1,0 +1,50 @@
+# How every target of the project is made, so that a room's CMakeLists.txt says only what is its own.
+
+set(SDM_ROOMS "" CACHE INTERNAL "Library targets to install")
+
+function(sdm_compile_flags target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic)
+  if(SDM_WARNINGS_AS_ERRORS)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(SDM_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${SDM_SANITIZE} -fno-omit-frame-pointer)
+    target_link_options(${target} PUBLIC -fsanitize=${SDM_SANITIZE})
+  endif()
+endfunction()
+
+# sdm_room(NAME SOURCES a.cpp ... DEPENDS room ... PRIVATE lib ...)
+# A room of the library: target sdm_NAME, alias sdm::NAME. DEPENDS names the rooms it may know;
+# PRIVATE names header-only libraries that its headers do not show.
+function(sdm_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;DEPENDS;PRIVATE" ${ARGN})
+  add_library(sdm_${name} STATIC ${ROOM_SOURCES})
+  add_library(sdm::${name} ALIAS sdm_${name})
+  sdm_compile_flags(sdm_${name})
+  set_target_properties(sdm_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(sdm_${name}
+    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+    PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(sdm_${name} PUBLIC Eigen3::Eigen)
+  foreach(room IN LISTS ROOM_DEPENDS)
+    target_link_libraries(sdm_${name} PUBLIC sdm_${room})
+  endforeach()
+  # Header-only and used in .cpp files alone, so a user of the installed library needs none of them.
+  target_link_libraries(sdm_${name} PRIVATE $<BUILD_INTERFACE:fmt::fmt-header-only>)
+  foreach(library IN LISTS ROOM_PRIVATE)
+    target_link_libraries(sdm_${name} PRIVATE $<BUILD_INTERFACE:${library}>)
+  endforeach()
+  set(SDM_ROOMS ${SDM_ROOMS} sdm_${name} CACHE INTERNAL "")
+endfunction()
+
+# sdm_test(NAME SOURCES a_test.cpp ... LINK target ...): a GoogleTest program, one ctest entry a test.
+function(sdm_test name)
+  cmake_parse_arguments(TEST "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name}_test ${TEST_SOURCES})
+  sdm_compile_flags(${name}_test)
+  target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name}_test PRIVATE ${TEST_LINK} fmt::fmt-header-only GTest::gmock GTest::gtest_main)
+  gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60)
+endfunction()

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <utility>
+#include <vector>
+
+namespace sdm {
+
+/// How strongly ridge regression holds the map back: it minimises `|T - R F|^2 + lambda |R|^2`. The
+/// bias is never penalised.
+struct Penalty {
+  enum class Kind { kGiven, kRelative, kHeldOut };
+
+  Kind kind = Kind::kRelative;
+  /// kGiven: one lambda. kRelative: one factor of trace(Gram)/size. kHeldOut: the factors to try.
+  std::vector<double> values = {1e-6};
+
+  /// lambda itself.
+  static Penalty given(double lambda) { return {Kind::kGiven, {lambda}}; }
+  /// lambda = factor * trace(Gram) / size: the same strength whatever the scale of the features.
+  static Penalty relative(double factor) { return {Kind::kRelative, {factor}}; }
+  /// The relative factor with the least held-out error over the folds.
+  static Penalty held_out(std::vector<double> factors = {1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10}) {
+    return {Kind::kHeldOut, std::move(factors)};
+  }
+
+  /// Throws Error on an empty, negative or non-finite value.
+  void validate() const;
+};
+
+}  // namespace sdm

@@ -1,0 +1,151 @@
+#include "sdm/descent/cascade.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "sdm/descent/solve.h"
+#include "sdm/error.h"
+
+namespace sdm {
+
+template <class Scalar>
+DescentMap<Scalar>::DescentMap(Matrix<Scalar> r, Vector<Scalar> b)
+    : right_(std::move(r)), bias_(std::move(b)) {
+  if (right_.rows() != bias_.size())
+    throw Error(
+        fmt::format("a descent map has {} rows but a bias of {}", right_.rows(), bias_.size()));
+}
+
+template <class Scalar>
+DescentMap<Scalar>::DescentMap(Matrix<Scalar> left, Matrix<Scalar> right, Vector<Scalar> b)
+    : left_(std::move(left)), right_(std::move(right)), bias_(std::move(b)) {
+  if (left_.rows() != bias_.size() || left_.cols() != right_.rows())
+    throw Error(fmt::format("a descent map has factors {}x{} and {}x{} and a bias of {}",
+                            left_.rows(), left_.cols(), right_.rows(), right_.cols(),
+                            bias_.size()));
+}
+
+template <class Scalar>
+void DescentMap<Scalar>::apply(ConstVectorRef<Scalar> features, VectorRef<Scalar> scratch,
+                               VectorRef<Scalar> delta) const {
+  delta = bias_;
+  if (rank() == 0) {
+    delta.noalias() -= right_ * features;
+  } else {
+    auto inner = scratch.head(rank());
+    inner.noalias() = right_ * features;
+    delta.noalias() -= left_ * inner;
+  }
+}
+
+template <class Scalar>
+Matrix<Scalar> DescentMap<Scalar>::matrix() const {
+  return rank() == 0 ? right_ : Matrix<Scalar>(left_ * right_);
+}
+
+template <class Scalar>
+Index Cascade<Scalar>::largest_feature_size() const {
+  Index largest = 0;
+  for (const auto& map : maps) largest = std::max(largest, map.feature_size());
+  return largest;
+}
+
+template <class Scalar>
+Index Cascade<Scalar>::largest_rank() const {
+  Index largest = 0;
+  for (const auto& map : maps) largest = std::max(largest, map.rank());
+  return largest;
+}
+
+template <class Scalar>
+io::Model to_model(const Cascade<Scalar>& cascade) {
+  io::Model model;
+  model.kind = "cascade";
+  model.header =
+      nlohmann::json{{"stages", cascade.stages()}, {"state_size", cascade.state_size}}.dump();
+  put_maps(model, cascade.maps);
+  return model;
+}
+
+template <class Scalar>
+Cascade<Scalar> cascade_from_model(const io::Model& model) {
+  model.require_kind("cascade");
+  Cascade<Scalar> cascade;
+  int stages = 0;
+  try {
+    const auto header = nlohmann::json::parse(model.header);
+    stages = header.at("stages").get<int>();
+    cascade.state_size = header.at("state_size").get<Index>();
+  } catch (const nlohmann::json::exception& e) {
+    throw Error(fmt::format("the header of the cascade is not as expected: {}", e.what()));
+  }
+  cascade.maps = get_maps<Scalar>(model, stages);
+  return cascade;
+}
+
+template <class Scalar>
+void put_maps(io::Model& model, const std::vector<DescentMap<Scalar>>& maps) {
+  for (std::size_t k = 0; k < maps.size(); ++k) {
+    if (maps[k].rank() > 0)
+      model.put(fmt::format("stage{}.left", k), io::to_tensor(maps[k].left()));
+    model.put(fmt::format("stage{}.right", k), io::to_tensor(maps[k].right()));
+    model.put(fmt::format("stage{}.bias", k), io::to_tensor(maps[k].bias()));
+  }
+}
+
+template <class Scalar>
+std::vector<DescentMap<Scalar>> get_maps(const io::Model& model, int stages) {
+  if (stages < 0 || static_cast<std::size_t>(stages) > model.tensors.size())
+    throw Error(
+        fmt::format("the model says {} stages but has {} tensors", stages, model.tensors.size()));
+  std::vector<DescentMap<Scalar>> maps;
+  for (int k = 0; k < stages; ++k) {
+    auto right = model.matrix<Scalar>(fmt::format("stage{}.right", k));
+    auto bias = model.vector<Scalar>(fmt::format("stage{}.bias", k));
+    const std::string left = fmt::format("stage{}.left", k);
+    if (model.tensors.contains(left))
+      maps.emplace_back(model.matrix<Scalar>(left), std::move(right), std::move(bias));
+    else
+      maps.emplace_back(std::move(right), std::move(bias));
+    if (maps.back().delta_size() != maps.front().delta_size())
+      throw Error(fmt::format("stage {} of the model moves {} values, expected {} as in stage 0", k,
+                              maps.back().delta_size(), maps.front().delta_size()));
+  }
+  return maps;
+}
+
+template <class Scalar>
+void check_fits(const Cascade<Scalar>& cascade, Index state_size, Index feature_size,
+                Index x0_size) {
+  if (cascade.stages() == 0) throw Error("the cascade has no stages, expected at least one");
+  if (cascade.state_size != state_size)
+    throw Error(fmt::format("the cascade was trained on states of {} values, the problem has {}",
+                            cascade.state_size, state_size));
+  if (cascade.maps.front().feature_size() != feature_size)
+    throw Error(fmt::format("the cascade was trained on {} features, the problem has {}",
+                            cascade.maps.front().feature_size(), feature_size));
+  if (x0_size != state_size)
+    throw Error(fmt::format("the start has {} values, expected {}", x0_size, state_size));
+}
+
+std::string SolveSummary::brief_report() const {
+  return fmt::format("{} stages, residual {:.4g} -> {:.4g}, last step {:.3g}{}", stages,
+                     initial_residual, final_residual, last_step,
+                     finite ? "" : ", stopped: a value was not finite");
+}
+
+#define SDM_INSTANTIATE(Scalar)                                               \
+  template class DescentMap<Scalar>;                                          \
+  template struct Cascade<Scalar>;                                            \
+  template io::Model to_model(const Cascade<Scalar>&);                        \
+  template Cascade<Scalar> cascade_from_model(const io::Model&);              \
+  template void put_maps(io::Model&, const std::vector<DescentMap<Scalar>>&); \
+  template std::vector<DescentMap<Scalar>> get_maps(const io::Model&, int);   \
+  template void check_fits(const Cascade<Scalar>&, Index, Index, Index);
+SDM_INSTANTIATE(float)
+SDM_INSTANTIATE(double)
+#undef SDM_INSTANTIATE
+
+}  // namespace sdm

@@ -1,0 +1,96 @@
+#include "sdm/linear/ridge.h"
+
+#include <fmt/format.h>
+
+#include "linear/blas.h"
+#include "sdm/error.h"
+
+namespace sdm::linear {
+namespace {
+
+// C - (sum w f)(sum w t)^T / sum w.
+template <class Scalar>
+Matrix<Scalar> centred_cross(const NormalEquations<Scalar>& equations, bool centred) {
+  if (!centred) return equations.cross;
+  return equations.cross -
+         equations.feature_sum * (equations.target_sum / equations.weight_sum).transpose();
+}
+
+}  // namespace
+
+template <class Scalar>
+LinearPredictor<Scalar> ridge(const NormalEquations<Scalar>& equations, double lambda, bool centred,
+                              ThreadPool& pool) {
+  if (!(equations.weight_sum > 0))
+    throw Error(fmt::format("the samples' weights sum to {}, expected a positive number",
+                            equations.weight_sum));
+  LinearPredictor<Scalar> result;
+  result.feature_mean = Vector<Scalar>::Zero(equations.features());
+  result.target_mean = Vector<Scalar>::Zero(equations.targets());
+  if (centred) {
+    result.feature_mean = equations.feature_sum / equations.weight_sum;
+    result.target_mean = equations.target_sum / equations.weight_sum;
+  }
+  result.weights = centred_cross(equations, centred);
+
+  SymmetricTiles<Scalar> system = equations.gram;
+  if (centred) system.add_outer(-equations.weight_sum, result.feature_mean);
+  system.add_to_diagonal(static_cast<Scalar>(lambda));
+  const Index bad = system.factorise(pool);
+  if (bad >= 0) {
+    const Scalar pivot = equations.gram.diagonal()[bad];
+    if (!std::isfinite(pivot))
+      throw Error(fmt::format("feature {} makes the normal equations infinite or NaN", bad));
+    throw Error(
+        fmt::format("the normal equations are singular at feature {} (it never varies, or others "
+                    "determine it) with "
+                    "penalty {}; give a larger penalty or keep fewer components",
+                    bad, lambda));
+  }
+  system.solve(result.weights, pool);
+  if (!result.weights.allFinite())
+    throw Error(
+        fmt::format("the solution of the normal equations is not finite with penalty {}", lambda));
+  return result;
+}
+
+template <class Scalar>
+Matrix<double> residual_gram(const NormalEquations<Scalar>& equations,
+                             const LinearPredictor<Scalar>& predictor, ThreadPool& pool) {
+  const Matrix<Scalar>& b = predictor.weights;
+  const Vector<double> c =
+      (predictor.target_mean - b.transpose() * predictor.feature_mean).template cast<double>();
+  const Matrix<double> cross = (b.transpose() * equations.cross).template cast<double>();
+  const Matrix<double> predicted =
+      (b.transpose() * equations.gram.multiply(b, pool)).template cast<double>();
+  const Vector<double> rest =
+      (equations.target_sum - b.transpose() * equations.feature_sum).template cast<double>();
+  return equations.target_gram.template cast<double>() - cross - cross.transpose() + predicted +
+         static_cast<double>(equations.weight_sum) * c * c.transpose() - c * rest.transpose() -
+         rest * c.transpose();
+}
+
+template <class Scalar>
+TargetDirections<Scalar> target_directions(const NormalEquations<Scalar>& equations,
+                                           const LinearPredictor<Scalar>& predictor, bool centred) {
+  // weights^T (Gram + lambda) weights = weights^T Cross: reduced-rank regression in the metric of
+  // the penalised fit.
+  Matrix<Scalar> explained = predictor.weights.transpose() * centred_cross(equations, centred);
+  explained = (explained + explained.transpose().eval()) / Scalar(2);
+  Vector<Scalar> values;
+  blas::eigen_symmetric(explained, values);
+  return {explained.rowwise().reverse(), values.reverse()};
+}
+
+#define SDM_INSTANTIATE(Scalar)                                                        \
+  template LinearPredictor<Scalar> ridge(const NormalEquations<Scalar>&, double, bool, \
+                                         ThreadPool&);                                 \
+  template Matrix<double> residual_gram(const NormalEquations<Scalar>&,                \
+                                        const LinearPredictor<Scalar>&, ThreadPool&);  \
+  template TargetDirections<Scalar> target_directions(const NormalEquations<Scalar>&,  \
+                                                      const LinearPredictor<Scalar>&, bool);
+SDM_INSTANTIATE(float)
+SDM_INSTANTIATE(double)
+#undef SDM_INSTANTIATE
+
+}  // namespace sdm::linear
