@@ -71,6 +71,11 @@ TEST(Tensor, RefusesBytesThatDoNotFitTheShape) {
         to_tensor(std::span<const float>(), {std::size_t{1} << 40, std::size_t{1} << 40, 0});
       },
       "too large");
+  expect_error(
+      [&] {
+        to_tensor(std::span<const float>(), {0, std::size_t{1} << 33});
+      },
+      "shape [0, 8589934592] is too large");
   expect_error([&] { Tensor(ElementType{99}, {1}, {}); }, "element type 99 is unknown");
 }
 
