@@ -108,7 +108,7 @@ Resampler::Resampler(int max_width, int max_height) {
 void Resampler::operator()(ByteView src, const AffineMap& map, ImageView<float> dst) {
   checks::source(src.width, src.height);
   checks::map({map.data(), 6});
-  const double scale = std::sqrt(std::abs(map.leftCols<2>().determinant()));
+  const double scale = std::sqrt(std::abs(map(0, 0) * map(1, 1) - map(0, 1) * map(1, 0)));
   int step = 1;
   while (scale >= 2 * step && 2 * step <= std::min({src.width, src.height, 256})) step *= 2;
   if (step == 1 || dst.empty()) return warp_affine(src, map, dst);
