@@ -84,8 +84,9 @@ std::string wanted_text(Eigen::Index n) { return n == any_size ? "any" : std::to
 }  // namespace
 
 std::shared_ptr<std::byte> allocate(std::size_t size) {
-  return {static_cast<std::byte*>(::operator new (size, std::align_val_t{alignment})),
-          AlignedDelete{}};
+  void* memory = ::operator new (size, std::align_val_t{alignment}, std::nothrow);
+  if (memory == nullptr) throw Error(fmt::format("cannot get {} bytes of memory", size));
+  return {static_cast<std::byte*>(memory), AlignedDelete{}};
 }
 
 std::uint64_t bytes_needed(ElementType type, std::span<const std::size_t> shape) {

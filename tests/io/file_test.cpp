@@ -75,6 +75,22 @@ TEST_F(ModelFile, GivesBackTheModelByReadingAndByMapping) {
   EXPECT_EQ(files_in_folder(), 1u);
 }
 
+// The example of docs/model-file.md.
+TEST_F(ModelFile, KeepsAPoseModelAsThePageShows) {
+  const Eigen::MatrixXd R0 = Eigen::MatrixXd::Ones(6, 16), R1 = 2 * R0;
+  Model model;
+  model.kind = "pose";
+  model.header = R"({"provenance": "synthetic cube", "licence": "CC0-1.0"})";
+  model.put("R0", to_tensor(R0));
+  model.put_i8("R1", to_tensor(R1), ScalePer::row);
+  write(path_, model);
+
+  const Model again = map(path_);
+  again.require_kind("pose");
+  EXPECT_EQ(again.matrix<double>("R0", 6, 16), R0);
+  EXPECT_TRUE(again.matrix<double>("R1", 6, 16).isApprox(R1, 1e-6));
+}
+
 TEST_F(ModelFile, HoldsExactlyTheBytesOfTheModel) {
   write(path_, sample_model());
   std::ifstream file(path_, std::ios::binary);

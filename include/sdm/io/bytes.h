@@ -11,7 +11,7 @@ namespace sdm::io {
 
 /// What a reader refuses even if the file is consistent. Checked before anything is allocated.
 struct Limits {
-  std::uint64_t file_bytes = std::uint64_t{1} << 36;
+  std::uint64_t file_bytes = std::uint64_t{1} << 34;
   /// A header is parsed into a tree many times its size, so it is kept far smaller than a tensor
   /// may be.
   std::uint64_t header_bytes = std::uint64_t{1} << 22;
