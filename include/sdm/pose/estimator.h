@@ -1,0 +1,91 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sdm/descent/cascade.h"
+#include "sdm/io/model.h"
+#include "sdm/pose/refine.h"
+#include "sdm/types.h"
+
+namespace sdm::pose {
+
+struct PackedEstimator;  // the maps in single precision, laid out for the batch
+
+/// The poses an estimator is for: a box of Euler angles and translations around a centre.
+struct PoseRange {
+  Pose centre{Rotation::Identity(), {0, 0, 2000}};
+  Eigen::Vector3d rotation_degrees{30, 30, 30};  // half-widths; Q = from_euler(angles) * centre
+  Eigen::Vector3d translation{400, 400, 400};    // half-widths, in the object's units
+
+  void validate() const;
+};
+
+/// Pose by reversed SDM (section "3D Pose Estimation"): p <- p - R_k (h(p) - U), every step one
+/// small matrix product; no Jacobian is formed.
+///
+/// One cascade covers about +-30 degrees. A wider range is split into a grid over the rotations
+/// with a cascade for each cell, as the paper's conclusion proposes. Every cell makes its first
+/// step, the one that then explains the image best goes on alone.
+///
+/// Missing points: a point with a NaN coordinate is taken to lie where the current pose projects
+/// it, so that it pulls nowhere; steps get shorter, not wrong, and a few polish steps make up for
+/// it. Outliers: see RefineOptions::outlier_pixels.
+///
+/// Everything here is const and thread-safe. Made by train_estimator (pose/train_estimator.h) or
+/// loaded; running needs no file system, no BLAS and no threads.
+class Estimator {
+ public:
+  /// A cell of the partition: its start and the maps learned from there.
+  struct Cell {
+    Rotation start = Rotation::Identity();
+    Cascade<double> cascade;
+  };
+
+  /// Throws Error if a cascade does not fit the object.
+  Estimator(Points3 object, Camera camera, PoseRange range, std::vector<Cell> cells);
+
+  /// The pose from pixels, one for each object point; at least four seen. `refine` adds the
+  /// Gauss-Newton polish. Throws Error on another number of points.
+  Estimate estimate(const Points2& pixels) const;
+  Estimate estimate(const Points2& pixels, const RefineOptions& refine) const;
+
+  struct BatchOptions {
+    int stages = 0;        // run only so many of the cascade; 0: all
+    int refine_steps = 0;  // Gauss-Newton steps after it
+  };
+
+  /// Many poses at once, in single precision, vectorised across poses.
+  /// `pixels`: a column u0 v0 u1 v1 ... a pose. Fills a column qw qx qy qz tx ty tz of `poses` and
+  /// the reprojection error for each: NaN where fewer than four points were seen, infinite where
+  /// the pose found has a seen point behind the camera. Throws Error on sizes that do not match.
+  void estimate_batch(ConstMatrixRef<float> pixels, const BatchOptions& options,
+                      Eigen::Ref<Matrix<float>> poses, VectorRef<float> errors) const;
+
+  const Points3& object() const { return object_; }
+  const Camera& camera() const { return camera_; }
+  const PoseRange& range() const { return range_; }
+  const std::vector<Cell>& cells() const { return cells_; }
+  int stages() const { return cells_.front().cascade.stages(); }
+
+  /// The same maps behind another camera: they work in normalised coordinates. Pixels of a longer
+  /// lens are finer, so the noise the maps were trained for changes with it.
+  Estimator with_camera(const Camera& camera) const;
+
+ private:
+  Vector<double> choose_and_run(const Points2& normalised) const;
+  Estimate estimate(const Points2& pixels, const RefineOptions* refine) const;
+
+  Points3 object_;
+  Camera camera_;
+  PoseRange range_;
+  std::vector<Cell> cells_;
+  std::shared_ptr<const PackedEstimator> packed_;
+};
+
+/// An estimator as a model of kind "pose", and back. `provenance` says what it was made from.
+io::Model to_model(const Estimator& estimator, const std::string& provenance = {});
+Estimator estimator_from_model(const io::Model& model);
+
+}  // namespace sdm::pose

@@ -1,0 +1,216 @@
+#include "sdm/pose/estimator.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "pose/batch.h"
+#include "pose/check.h"
+#include "pose/state.h"
+#include "sdm/pose/projection.h"
+
+namespace sdm::pose {
+namespace {
+
+/// Moves x by the stages [first, last) of a cascade. `features` and `delta` are buffers.
+void descend(const Frame& frame, const Cascade<double>& cascade, const Points2& image, int first,
+             int last, Vector<double>& features, Vector<double>& scratch, Vector<double>& x) {
+  Vector<double> delta(delta_size);
+  for (int stage = first; stage < last; ++stage) {
+    state_features(frame, image, x, features);
+    cascade.maps[static_cast<std::size_t>(stage)].apply(features, scratch, delta);
+    state_step(x, delta, x);
+  }
+}
+
+}  // namespace
+
+void PoseRange::validate() const {
+  if (!centre.translation.allFinite() || !centre.rotation.coeffs().allFinite() ||
+      std::abs(centre.rotation.norm() - 1) > 1e-6)
+    throw Error(
+        "the centre of the pose range is not a pose: expected a unit quaternion and finite "
+        "numbers");
+  for (const double degrees : rotation_degrees)
+    if (!(degrees >= 0 && degrees <= 180))
+      throw Error(fmt::format("the pose range turns by {} degrees, expected 0 to 180", degrees));
+  for (const double distance : translation)
+    if (!(distance >= 0 && std::isfinite(distance)))
+      throw Error(fmt::format("the pose range moves by {}, expected 0 or more", distance));
+}
+
+Estimator::Estimator(Points3 object, Camera camera, PoseRange range, std::vector<Cell> cells)
+    : object_(std::move(object)),
+      camera_(camera),
+      range_(std::move(range)),
+      cells_(std::move(cells)) {
+  check_object(object_);
+  camera_.validate();
+  range_.validate();
+  if (cells_.empty()) throw Error("the pose estimator has no cell, expected at least one");
+  const Frame frame(object_, range_.centre);
+  const Index n = object_.cols();
+
+  auto packed = std::make_shared<PackedEstimator>();
+  packed->camera = camera_;
+  packed->depth = static_cast<float>(frame.depth);
+  packed->stages = stages();
+  Eigen::Map<Eigen::Vector3f>(packed->mean) = frame.mean.cast<float>();
+  packed->points.resize(static_cast<std::size_t>(3 * n));
+  Eigen::Map<Eigen::Matrix3Xf>(packed->points.data(), 3, n) = frame.points.cast<float>();
+  for (const Cell& cell : cells_) {
+    if (cell.cascade.stages() != stages() || stages() == 0)
+      throw Error(
+          fmt::format("a cell of the pose estimator has {} stages, expected {} as the first",
+                      cell.cascade.stages(), std::max(stages(), 1)));
+    PackedEstimator::Cell& out = packed->cells.emplace_back();
+    const Pose start{cell.start, range_.centre.translation};
+    Eigen::Map<Eigen::Matrix<float, state_size, 1>>(out.start) =
+        frame.to_state(start).cast<float>();
+    for (const DescentMap<double>& map : cell.cascade.maps) {
+      if (map.feature_size() != 2 * n || map.delta_size() != delta_size)
+        throw Error(fmt::format("a map of the pose estimator is {} x {}, expected {} x {}",
+                                map.delta_size(), map.feature_size(), delta_size, 2 * n));
+      const Matrix<float> r = map.matrix().cast<float>();
+      const Vector<float> b = map.bias().cast<float>();
+      out.maps.insert(out.maps.end(), b.data(), b.data() + b.size());
+      out.maps.insert(out.maps.end(), r.data(), r.data() + r.size());
+    }
+  }
+  packed_ = std::move(packed);
+}
+
+Vector<double> Estimator::choose_and_run(const Points2& image) const {
+  const Frame frame(object_, range_.centre);
+  Vector<double> features(2 * object_.cols()), scratch(cells_.front().cascade.largest_rank());
+  Vector<double> best;
+  const Cell* best_cell = nullptr;
+  double best_error = std::numeric_limits<double>::infinity();
+  for (const Cell& cell : cells_) {
+    Vector<double> x = frame.to_state({cell.start, range_.centre.translation});
+    descend(frame, cell.cascade, image, 0, 1, features, scratch, x);
+    state_features(frame, image, x, features);
+    const double error = features.squaredNorm() / (x[6] * x[6]);
+    if (best_cell && !(error < best_error)) continue;
+    best_error = error;
+    best_cell = &cell;
+    best = std::move(x);
+  }
+  descend(frame, best_cell->cascade, image, 1, stages(), features, scratch, best);
+  return best;
+}
+
+Estimate Estimator::estimate(const Points2& pixels) const { return estimate(pixels, nullptr); }
+
+Estimate Estimator::estimate(const Points2& pixels, const RefineOptions& options) const {
+  return estimate(pixels, &options);
+}
+
+Estimate Estimator::estimate(const Points2& pixels, const RefineOptions* options) const {
+  check_image(object_, pixels);
+  const Frame frame(object_, range_.centre);
+  const Pose pose = frame.to_pose(choose_and_run(normalise(camera_, pixels)));
+  if (options) return refine(object_, camera_, pixels, pose, *options);
+  return evaluate(object_, camera_, pixels, pose);
+}
+
+void Estimator::estimate_batch(ConstMatrixRef<float> pixels, const BatchOptions& options,
+                               Eigen::Ref<Matrix<float>> poses, VectorRef<float> errors) const {
+  if (pixels.rows() != 2 * object_.cols())
+    throw Error(fmt::format("the batch has {} rows, expected {}: u and v of {} points",
+                            pixels.rows(), 2 * object_.cols(), object_.cols()));
+  if (poses.rows() != 7 || poses.cols() != pixels.cols() || errors.size() != pixels.cols())
+    throw Error(fmt::format("room for {} x {} poses and {} errors, expected 7 x {} and {}",
+                            poses.rows(), poses.cols(), errors.size(), pixels.cols(),
+                            pixels.cols()));
+  if (pixels.cols() > std::numeric_limits<std::int32_t>::max())
+    throw Error(fmt::format("a batch of {} poses, expected at most 2^31 - 1", pixels.cols()));
+  if (options.stages < 0 || options.refine_steps < 0)
+    throw Error(fmt::format("{} stages and {} refine steps, expected 0 or more", options.stages,
+                            options.refine_steps));
+  run_batch(*packed_, options,
+            {pixels.data(), pixels.outerStride(), poses.data(), poses.outerStride(), errors.data(),
+             pixels.cols()});
+}
+
+Estimator Estimator::with_camera(const Camera& camera) const {
+  return {object_, camera, range_, cells_};
+}
+
+io::Model to_model(const Estimator& estimator, const std::string& provenance) {
+  const Camera& camera = estimator.camera();
+  const PoseRange& range = estimator.range();
+  io::Model model;
+  model.kind = "pose";
+  model.header = nlohmann::ordered_json{
+      {"points", estimator.object().cols()},
+      {"stages", estimator.stages()},
+      {"cells", estimator.cells().size()},
+      {"camera", {{"fx", camera.fx}, {"fy", camera.fy}, {"cx", camera.cx}, {"cy", camera.cy}}},
+      {"provenance",
+       provenance}}.dump();
+  model.put("object", io::to_tensor(estimator.object()));
+  Vector<double> box(13);
+  const Rotation& q = range.centre.rotation;
+  box << q.w(), q.x(), q.y(), q.z(), range.centre.translation, range.rotation_degrees,
+      range.translation;
+  model.put("range", io::to_tensor(box));
+  const auto cells = static_cast<Index>(estimator.cells().size());
+  const Index features = 2 * estimator.object().cols();
+  Matrix<double> starts(4, cells), maps(delta_size, cells * estimator.stages() * (features + 1));
+  Index column = 0;
+  for (Index c = 0; c < cells; ++c) {
+    const Estimator::Cell& cell = estimator.cells()[static_cast<std::size_t>(c)];
+    starts.col(c) << cell.start.w(), cell.start.x(), cell.start.y(), cell.start.z();
+    for (const DescentMap<double>& map : cell.cascade.maps) {
+      maps.middleCols(column, features) = map.matrix();
+      maps.col(column + features) = map.bias();
+      column += features + 1;
+    }
+  }
+  model.put("starts", io::to_tensor(starts));
+  model.put("maps", io::to_tensor(maps));
+  return model;
+}
+
+Estimator estimator_from_model(const io::Model& model) {
+  model.require_kind("pose");
+  Camera camera;
+  try {
+    const auto header = nlohmann::json::parse(model.header);
+    const auto& stored = header.at("camera");
+    camera = {stored.at("fx"), stored.at("fy"), stored.at("cx"), stored.at("cy")};
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(fmt::format("the pose model's header has no camera: {}", error.what()));
+  }
+  const Points3 object = model.matrix<double>("object", 3);
+  const Vector<double> box = model.vector<double>("range", 13);
+  PoseRange range;
+  range.centre = {Rotation(box[0], box[1], box[2], box[3]), box.segment<3>(4)};
+  range.rotation_degrees = box.segment<3>(7);
+  range.translation = box.segment<3>(10);
+  const Matrix<double> starts = model.matrix<double>("starts", 4);
+  const Matrix<double> maps = model.matrix<double>("maps", delta_size);
+  const Index features = 2 * object.cols(), cells = starts.cols();
+  const Index stages = cells == 0 ? 0 : maps.cols() / (cells * (features + 1));
+  if (stages * cells * (features + 1) != maps.cols())
+    throw Error(fmt::format(
+        "the pose model's maps have {} columns, expected a multiple of {} cells x {} features",
+        maps.cols(), cells, features + 1));
+  std::vector<Estimator::Cell> list;
+  Index column = 0;
+  for (Index c = 0; c < cells; ++c) {
+    Estimator::Cell cell;
+    cell.start = Rotation(starts(0, c), starts(1, c), starts(2, c), starts(3, c));
+    cell.cascade.state_size = state_size;
+    for (Index s = 0; s < stages; ++s, column += features + 1)
+      cell.cascade.maps.emplace_back(maps.middleCols(column, features),
+                                     maps.col(column + features));
+    list.push_back(std::move(cell));
+  }
+  return {object, camera, range, std::move(list)};
+}
+
+}  // namespace sdm::pose

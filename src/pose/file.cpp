@@ -1,0 +1,32 @@
+#include "sdm/pose/file.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "sdm/error.h"
+#include "sdm/io/file.h"
+#include "sdm/pose/object.h"
+
+namespace sdm::pose {
+
+void save(const Estimator& estimator, const std::filesystem::path& path,
+          const std::string& provenance) {
+  io::write(path, to_model(estimator, provenance));
+}
+
+Estimator load_estimator(const std::filesystem::path& path) {
+  return estimator_from_model(io::read(path));
+}
+
+Points3 read_object(const std::filesystem::path& path, std::string_view group) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path))
+    throw Error(fmt::format("{}: cannot be read, expected an object file", path.string()));
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (path.extension() == ".obj") return parse_obj(text, path.string(), group);
+  return parse_points(text, path.string());
+}
+
+}  // namespace sdm::pose
