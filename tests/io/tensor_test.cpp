@@ -25,6 +25,16 @@ TEST(Tensor, KeepsAMatrixColumnByColumn) {
   EXPECT_EQ(to_matrix<float>(t, 2, 3), Matrix<float>(m));
 }
 
+TEST(Tensor, KeepsABlockATransposeAndAMap) {
+  const Matrix<double> m = random_matrix(5, 4);
+  EXPECT_EQ(to_matrix<double>(to_tensor(m.block(1, 1, 3, 2))), Matrix<double>(m.block(1, 1, 3, 2)));
+  EXPECT_EQ(to_matrix<double>(to_tensor(m.transpose())), Matrix<double>(m.transpose()));
+  EXPECT_EQ(to_vector<double>(to_tensor(m.row(2))), Vector<double>(m.row(2)));
+  const Eigen::Map<const Matrix<double>, 0, Eigen::OuterStride<>> map(m.data(), 2, 4,
+                                                                      Eigen::OuterStride<>(5));
+  EXPECT_EQ(to_matrix<double>(to_tensor(map)), Matrix<double>(m.topRows(2)));
+}
+
 TEST(Tensor, KeepsAVectorAndAnExpression) {
   const Eigen::Vector3d v(1, 2, 3);
   EXPECT_EQ(to_tensor(v).shape(), Shape{3});

@@ -113,11 +113,15 @@ Tensor to_tensor(const std::vector<T>& values) {
 template <class Derived>
 Tensor to_tensor(const Eigen::MatrixBase<Derived>& values) {
   using Scalar = typename Derived::Scalar;
-  const Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic> columns = values;
-  const std::span<const Scalar> numbers(columns.data(), static_cast<std::size_t>(columns.size()));
-  if constexpr (Derived::IsVectorAtCompileTime) return to_tensor(numbers, {numbers.size()});
-  return to_tensor(
-      numbers, {static_cast<std::size_t>(values.rows()), static_cast<std::size_t>(values.cols())});
+  if constexpr (Derived::IsVectorAtCompileTime || !Derived::IsRowMajor) {
+    const auto& columns = values.eval();  // a plain matrix is used as it is, without a copy
+    const std::span<const Scalar> numbers(columns.data(), static_cast<std::size_t>(values.size()));
+    if constexpr (Derived::IsVectorAtCompileTime) return to_tensor(numbers, {numbers.size()});
+    return to_tensor(numbers, {static_cast<std::size_t>(values.rows()),
+                               static_cast<std::size_t>(values.cols())});
+  } else {
+    return to_tensor(Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>(values));
+  }
 }
 
 /// The same numbers as f32, f64 or f16 (rounded to nearest). Throws if a number does not fit.
