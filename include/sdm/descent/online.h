@@ -1,0 +1,72 @@
+#pragma once
+
+#include <vector>
+
+#include "sdm/descent/cascade.h"
+#include "sdm/descent/problem.h"
+#include "sdm/descent/train.h"
+
+namespace sdm {
+
+/// How a new sample counts: `Sigma <- forgetting * Sigma + weight * phi phi^T`.
+struct OnlineOptions {
+  /// w of the paper: 1 treats the sample like a training sample.
+  double weight = 1;
+  /// lambda of the paper: with n samples in order, sample i has the weight lambda^(n-i), and the
+  /// training data and its penalty fade likewise. 1 forgets nothing.
+  double forgetting = 1;
+
+  void validate() const;
+};
+
+/// A cascade that learns from new samples without its training data (section "Online SDM"):
+/// recursive least squares on every stage.
+///
+/// After any sequence of updates the map of a stage is the ridge solution on the weighted union of
+/// the training data and the new samples' (features, delta) pairs, up to rounding.
+template <class Scalar>
+class OnlineCascade {
+ public:
+  /// From `train` with keep_inverse_covariance. Low-rank maps become whole ones.
+  /// Throws Error if an inverse covariance is missing or does not fit its map.
+  OnlineCascade(Cascade<Scalar> cascade, std::vector<Matrix<Scalar>> inverse_covariances);
+  explicit OnlineCascade(TrainResult<Scalar> trained)
+      : OnlineCascade(std::move(trained.cascade), std::move(trained.inverse_covariances)) {}
+
+  const Cascade<Scalar>& cascade() const { return cascade_; }
+  const std::vector<Matrix<Scalar>>& inverse_covariances() const { return inverse_; }
+
+  /// Steps 1 and 2 of the paper for one stage: the pair (features, delta) that the stage should
+  /// have known. Throws Error on non-finite input.
+  void update_stage(int stage, ConstVectorRef<Scalar> features, ConstVectorRef<Scalar> delta,
+                    const OnlineOptions& options = {});
+
+  /// All three steps: update a stage, move the sample by the updated map, go on with the next.
+  template <Problem P>
+  void update(const P& problem, Index sample, const Vector<Scalar>& x0,
+              const Vector<Scalar>& target, const OnlineOptions& options = {}) {
+    Vector<Scalar> x = x0, next = x0, delta(cascade_.delta_size()), scratch(0);
+    for (int stage = 0; stage < cascade_.stages(); ++stage) {
+      const std::size_t k = static_cast<std::size_t>(stage);
+      Vector<Scalar> features(problem.feature_size(stage));
+      problem.features(sample, stage, x, features);
+      sdm::difference(problem, x, target, delta);
+      update_stage(stage, features, delta, options);
+      cascade_.maps[k].apply(features, scratch, delta);
+      sdm::step(problem, x, delta, next);
+      x = next;
+    }
+  }
+
+ private:
+  Cascade<Scalar> cascade_;
+  std::vector<Matrix<Scalar>> inverse_;
+};
+
+/// The whole state as a model file of kind "online", and back.
+template <class Scalar>
+io::Model to_model(const OnlineCascade<Scalar>& online);
+template <class Scalar>
+OnlineCascade<Scalar> online_from_model(const io::Model& model);
+
+}  // namespace sdm

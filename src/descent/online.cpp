@@ -1,0 +1,105 @@
+#include "sdm/descent/online.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sdm/error.h"
+
+namespace sdm {
+
+void OnlineOptions::validate() const {
+  if (!(weight > 0) || !std::isfinite(weight))
+    throw Error(fmt::format("the weight is {}, expected a finite number above 0", weight));
+  if (!(forgetting > 0 && forgetting <= 1))
+    throw Error(fmt::format("forgetting is {}, expected more than 0 and at most 1", forgetting));
+}
+
+template <class Scalar>
+OnlineCascade<Scalar>::OnlineCascade(Cascade<Scalar> cascade,
+                                     std::vector<Matrix<Scalar>> inverse_covariances)
+    : cascade_(std::move(cascade)), inverse_(std::move(inverse_covariances)) {
+  if (inverse_.size() != cascade_.maps.size())
+    throw Error(fmt::format(
+        "{} inverse covariances for {} stages; train with keep_inverse_covariance to have them",
+        inverse_.size(), cascade_.maps.size()));
+  for (std::size_t k = 0; k < inverse_.size(); ++k) {
+    DescentMap<Scalar>& map = cascade_.maps[k];
+    const Index size = inverse_[k].rows(), features = map.feature_size();
+    if (inverse_[k].cols() != size || (size != features && size != features + 1))
+      throw Error(fmt::format("the inverse covariance of stage {} is {}x{}, expected {} or {}", k,
+                              size, inverse_[k].cols(), features, features + 1));
+    if (map.rank() > 0) map = DescentMap<Scalar>(map.matrix(), map.bias());
+  }
+}
+
+template <class Scalar>
+void OnlineCascade<Scalar>::update_stage(int stage, ConstVectorRef<Scalar> features,
+                                         ConstVectorRef<Scalar> delta,
+                                         const OnlineOptions& options) {
+  options.validate();
+  if (stage < 0 || stage >= cascade_.stages())
+    throw Error(fmt::format("stage {} of a cascade of {} stages", stage, cascade_.stages()));
+  DescentMap<Scalar>& map = cascade_.maps[static_cast<std::size_t>(stage)];
+  if (features.size() != map.feature_size() || delta.size() != map.delta_size())
+    throw Error(fmt::format("stage {}: {} features and a delta of {}, expected {} and {}", stage,
+                            features.size(), delta.size(), map.feature_size(), map.delta_size()));
+  if (!features.allFinite() || !delta.allFinite())
+    throw Error(fmt::format("stage {}: the new sample is not finite", stage));
+
+  Matrix<Scalar>& inverse = inverse_[static_cast<std::size_t>(stage)];
+  const bool bias = inverse.rows() > features.size();
+  Vector<Scalar> phi(inverse.rows());
+  phi.head(features.size()) = features;
+  if (bias) phi[features.size()] = 1;
+
+  const auto w = static_cast<Scalar>(options.weight),
+             lambda = static_cast<Scalar>(options.forgetting);
+  const Vector<Scalar> inverse_phi = inverse * phi;
+  const Scalar denominator = lambda / w + phi.dot(inverse_phi);
+  inverse.noalias() -= inverse_phi * (inverse_phi / denominator).transpose();
+  inverse /= lambda;
+  inverse =
+      ((inverse + inverse.transpose().eval()) / Scalar(2)).eval();  // rounding must not build up
+
+  // The paper's R_k maps phi to the delta; ours is subtracted: delta = b - R f.
+  const Vector<Scalar> missing = delta - (map.bias() - map.matrix() * features);
+  // w phi^T Sigma_new^-1 = (inverse_phi / denominator)^T.
+  const Matrix<Scalar> change = missing * (inverse_phi / denominator).transpose();
+  Matrix<Scalar> r = map.matrix() - change.leftCols(features.size());
+  Vector<Scalar> b = map.bias();
+  if (bias) b += change.col(features.size());
+  map = DescentMap<Scalar>(std::move(r), std::move(b));
+}
+
+template <class Scalar>
+io::Model to_model(const OnlineCascade<Scalar>& online) {
+  io::Model model = to_model(online.cascade());
+  model.kind = "online";
+  for (std::size_t k = 0; k < online.inverse_covariances().size(); ++k)
+    model.put(fmt::format("stage{}.inverse_covariance", k),
+              io::to_tensor(online.inverse_covariances()[k]));
+  return model;
+}
+
+template <class Scalar>
+OnlineCascade<Scalar> online_from_model(const io::Model& model) {
+  model.require_kind("online");
+  io::Model maps = model;
+  maps.kind = "cascade";
+  Cascade<Scalar> cascade = cascade_from_model<Scalar>(maps);
+  std::vector<Matrix<Scalar>> inverse;
+  for (int k = 0; k < cascade.stages(); ++k)
+    inverse.push_back(model.matrix<Scalar>(fmt::format("stage{}.inverse_covariance", k)));
+  return {std::move(cascade), std::move(inverse)};
+}
+
+#define SDM_INSTANTIATE(Scalar)                              \
+  template class OnlineCascade<Scalar>;                      \
+  template io::Model to_model(const OnlineCascade<Scalar>&); \
+  template OnlineCascade<Scalar> online_from_model(const io::Model&);
+SDM_INSTANTIATE(float)
+SDM_INSTANTIATE(double)
+#undef SDM_INSTANTIATE
+
+}  // namespace sdm

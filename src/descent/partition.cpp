@@ -1,0 +1,102 @@
+#include "sdm/descent/partition.h"
+
+#include <fmt/format.h>
+
+#include <Eigen/SVD>
+#include <algorithm>
+
+namespace sdm {
+
+Index Grid::size() const {
+  Index total = 1;
+  for (const int count : cells) total *= count;
+  return total;
+}
+
+void Grid::validate() const {
+  if (lower.size() != upper.size() || lower.size() != static_cast<Index>(cells.size()) ||
+      cells.empty())
+    throw Error(fmt::format("the grid has {} lower bounds, {} upper bounds and {} cell counts",
+                            lower.size(), upper.size(), cells.size()));
+  for (Index a = 0; a < lower.size(); ++a) {
+    if (cells[static_cast<std::size_t>(a)] < 1)
+      throw Error(fmt::format("axis {} of the grid has {} cells, expected at least one", a,
+                              cells[static_cast<std::size_t>(a)]));
+    if (!(lower[a] < upper[a]))
+      throw Error(fmt::format("axis {} of the grid runs from {} to {}, expected a range", a,
+                              lower[a], upper[a]));
+  }
+}
+
+Index Grid::cell_of(const Vector<double>& x) const {
+  Index cell = 0;
+  for (Index a = 0; a < lower.size(); ++a) {
+    const int count = cells[static_cast<std::size_t>(a)];
+    const double place = (x[a] - lower[a]) / (upper[a] - lower[a]) * count;
+    cell = cell * count +
+           std::clamp(static_cast<Index>(std::floor(place)), Index(0), Index(count - 1));
+  }
+  return cell;
+}
+
+Vector<double> Grid::centre(Index cell) const {
+  Vector<double> x(lower.size());
+  for (Index a = lower.size() - 1; a >= 0; --a) {
+    const int count = cells[static_cast<std::size_t>(a)];
+    const double place = static_cast<double>(cell % count) + 0.5;
+    x[a] = lower[a] + (upper[a] - lower[a]) * place / count;
+    cell /= count;
+  }
+  return x;
+}
+
+namespace {
+
+template <class Scalar>
+Matrix<Scalar> leading_axes(ConstMatrixRef<Scalar> columns, int count, const char* what) {
+  if (count == 0) return Matrix<Scalar>(columns.rows(), 0);
+  if (count < 0 || count > std::min(columns.rows(), columns.cols()))
+    throw Error(fmt::format("{} axes of {} {} deltas of {} values", count, columns.cols(), what,
+                            columns.rows()));
+  const Eigen::BDCSVD<Matrix<Scalar>> svd(columns, Eigen::ComputeThinU);
+  return svd.matrixU().leftCols(count);
+}
+
+}  // namespace
+
+template <class Scalar>
+SignRule<Scalar>::SignRule(ConstMatrixRef<Scalar> state_deltas,
+                           ConstMatrixRef<Scalar> feature_deltas, int state_axes, int feature_axes)
+    : state_(leading_axes<Scalar>(state_deltas, state_axes, "state")),
+      feature_(leading_axes<Scalar>(feature_deltas, feature_axes, "feature")) {}
+
+template <class Scalar>
+int SignRule<Scalar>::feature_bits(ConstVectorRef<Scalar> feature_delta) const {
+  int bits = 0;
+  for (Index a = 0; a < feature_.cols(); ++a)
+    bits = 2 * bits + (feature_.col(a).dot(feature_delta) >= 0 ? 1 : 0);
+  return bits;
+}
+
+template <class Scalar>
+int SignRule<Scalar>::cell_of(ConstVectorRef<Scalar> state_delta,
+                              ConstVectorRef<Scalar> feature_delta) const {
+  int bits = 0;
+  for (Index a = 0; a < state_.cols(); ++a)
+    bits = 2 * bits + (state_.col(a).dot(state_delta) >= 0 ? 1 : 0);
+  return (bits << feature_axes()) + feature_bits(feature_delta);
+}
+
+template <class Scalar>
+std::vector<int> SignRule<Scalar>::candidates(ConstVectorRef<Scalar> feature_delta) const {
+  std::vector<int> result;
+  const int bits = feature_bits(feature_delta);
+  for (int state = 0; state < 1 << state_axes(); ++state)
+    result.push_back((state << feature_axes()) + bits);
+  return result;
+}
+
+template class SignRule<float>;
+template class SignRule<double>;
+
+}  // namespace sdm
