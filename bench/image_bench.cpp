@@ -2,8 +2,9 @@
 // against OpenCV with one thread. The table at the end gives the ratios; sizes are those of the
 // rigid tracker (100 x 100 template) and of the face aligner (134 x 134 canvas, 68 points).
 #include <benchmark/benchmark.h>
-#include <hwy/targets.h>
+#include <hwy/highway.h>
 
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <random>
@@ -180,8 +181,8 @@ int main(int argc, char** argv) {
 #endif
 
   benchmark::Initialize(&argc, argv);
-  benchmark::AddCustomContext("target",
-                              hwy::TargetName(hwy::SupportedTargets() & -hwy::SupportedTargets()));
+  const std::int64_t targets = hwy::SupportedTargets() & HWY_TARGETS;
+  benchmark::AddCustomContext("target", hwy::TargetName(targets & -targets));
   Ratios ratios;
   benchmark::RunSpecifiedBenchmarks(&ratios);
 }

@@ -19,7 +19,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // The kernels go over the picture in stripes of at most this many columns, so that their rows stay
 // in a fixed buffer however wide the picture is. A kernel may read kPad floats past the columns.
-constexpr int kStripe = 128;
+constexpr int kStripe = 192;
 constexpr int kPad = 16;
 using PaddedRow = float[1 + kStripe + 1 + kPad];
 
@@ -39,11 +39,14 @@ void load_row(ImageView<const T> src, int x, int y, int count, PaddedRow& out) {
   const T* row = src.row(std::clamp(y, 0, src.height - 1));
   const int lanes = int(hn::Lanes(hn::ScalableTag<float>()));
   out[0] = float(row[std::max(x - 1, 0)]);
-  int i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    hn::StoreU(load_pixels(row + x + i), hn::ScalableTag<float>(), out + 1 + i);
+  if (count < lanes) {
+    for (int i = 0; i < count; ++i) out[1 + i] = float(row[x + i]);
   }
-  for (; i < count; ++i) out[1 + i] = float(row[x + i]);
+  for (int i = 0; i < count && count >= lanes; i += lanes) {
+    // The last vector ends with the columns and repeats some of the one before.
+    const int at = std::min(i, count - lanes);
+    hn::StoreU(load_pixels(row + x + at), hn::ScalableTag<float>(), out + 1 + at);
+  }
   out[1 + count] = float(row[std::min(x + count, src.width - 1)]);
 }
 

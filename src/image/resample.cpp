@@ -21,9 +21,38 @@ namespace sdm::image::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
+#if HWY_TARGET != HWY_SCALAR
+// The next level of a pyramid. Two bytes side by side are the halves of one 16-bit number.
+void halve_rows(ByteView src, ImageView<std::uint8_t> dst) {
+  const hn::ScalableTag<std::uint16_t> wide;
+  const hn::RebindToSigned<decltype(wide)> narrowable;
+  const hn::Repartition<std::uint8_t, decltype(wide)> pairs;
+  const hn::Rebind<std::uint8_t, decltype(wide)> bytes;
+  const int lanes = int(hn::Lanes(wide));
+  auto sum_pairs = [&](const std::uint8_t* p) HWY_ATTR {
+    const auto v = hn::BitCast(wide, hn::LoadU(pairs, p));
+    return hn::Add(hn::And(v, hn::Set(wide, 255)), hn::ShiftRight<8>(v));
+  };
+  for (int v = 0; v < dst.height; ++v) {
+    const std::uint8_t *top = src.row(2 * v), *bottom = src.row(2 * v + 1);
+    for (int i = 0; i < dst.width; i += lanes) {
+      // The last vector ends with the row and repeats some of the one before.
+      const int u = std::min(i, dst.width - lanes);
+      const auto sum = hn::Add(sum_pairs(top + 2 * u), sum_pairs(bottom + 2 * u));
+      const auto mean = hn::ShiftRight<2>(hn::Add(sum, hn::Set(wide, 2)));
+      hn::StoreU(hn::DemoteTo(bytes, hn::BitCast(narrowable, mean)), bytes, dst.row(v) + u);
+    }
+  }
+}
+#endif
+
 // Columns of `factor` pixels are summed in vectors of 16-bit numbers (256 bytes fit), then each
 // output pixel adds its columns.
 void shrink_rows(ByteView src, int factor, ImageView<std::uint8_t> dst) {
+#if HWY_TARGET != HWY_SCALAR
+  const bool fills_a_vector = dst.width >= int(hn::Lanes(hn::ScalableTag<std::uint16_t>()));
+  if (factor == 2 && fills_a_vector) return halve_rows(src, dst);
+#endif
   const hn::CappedTag<std::uint16_t, 16> wide;
   const hn::Rebind<std::uint8_t, decltype(wide)> bytes;
   const int lanes = int(hn::Lanes(wide));
