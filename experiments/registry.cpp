@@ -7,7 +7,11 @@
 namespace sdm::experiments {
 
 const std::vector<Experiment>& all_experiments() {
-  static const std::vector<Experiment> experiments = {};
+  static const std::vector<Experiment> experiments = {
+      {"analytic", "generic maps and reversed SDM against Newton on scalar functions",
+       run_analytic},
+      {"nist", "the 27 NIST StRD regression problems: SDM, SDM + refine, Ceres", run_nist},
+  };
   return experiments;
 }
 
