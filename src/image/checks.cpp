@@ -27,9 +27,10 @@ void HogOptions::validate() const {
   if (cells < 1 || cells > 8) {
     throw Error(fmt::format("HoG cells a side are {}, expected 1 to 8", cells));
   }
-  // Above 256 px the sums of 1/256 grey levels could leave 31 bits.
-  if (!(cell >= 0.5f && cell <= 256.f)) {
-    throw Error(fmt::format("HoG cell is {} px, expected 0.5 to 256", cell));
+  // On a larger patch the sums of 1/256 grey levels could leave 31 bits.
+  if (!(cell >= 0.5f && float(cells) * cell <= 256.f)) {
+    throw Error(fmt::format("HoG cell is {} px, expected 0.5 to {}, a patch of 256 px", cell,
+                            256.f / float(cells)));
   }
   check_epsilon(epsilon);
 }

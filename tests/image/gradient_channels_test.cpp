@@ -42,8 +42,8 @@ TEST(GradientChannels, OfAnySizeEqualTheirScalarTwin) {
     on_every_target([&] {
       gradient_channels(floats, found);
       gradient_channels(bytes, of_bytes);
-      for (int y = 0; y < h; ++y) {
-        for (int x = 0; x < w; ++x) {
+      for (int y = 0; y < floats.height(); ++y) {
+        for (int x = 0; x < floats.width(); ++x) {
           for (int k = 0; k < kBins; ++k) {
             const double v = votes(found, x, y, x + 1, y + 1, k);
             EXPECT_NEAR(v, votes(expected, x, y, x + 1, y + 1, k), 1.0 / 256);

@@ -27,7 +27,8 @@ TEST(Shrink, ByAnyFactorEqualsItsScalarTwinBitForBit) {
       scalar::shrink(src, factor, expected);
       on_every_target([&] {
         shrink(src, factor, found);
-        EXPECT_EQ(largest_difference(expected, found), 0) << w << " x " << h << " / " << factor;
+        EXPECT_EQ(largest_difference(expected, found), 0)
+            << src.width() << " x " << src.height() << " / " << factor;
       });
     }
   }

@@ -18,8 +18,9 @@ enum class Normalisation { none, l2, l2_hys, sqrt_l1 };
 
 /// A descriptor of cells x cells squares of `cell` px around a point, kBins votes each.
 struct HogOptions {
-  int cells = 4;   ///< cells a side, 1..8; 4 gives the classic 4 x 4 x 8 = 128 values
-  float cell = 8;  ///< side of a cell in px, at least 0.5; need not be whole
+  int cells = 4;  ///< cells a side, 1..8; 4 gives the classic 4 x 4 x 8 = 128 values
+  /// Side of a cell in px, 0.5 or more; need not be whole. The patch may have 256 px a side.
+  float cell = 8;
   /// Cell edges between pixels are weighted exactly; otherwise they are rounded to whole pixels,
   /// which is a little faster and a little worse.
   bool subpixel = true;
