@@ -1,5 +1,6 @@
 #include "linear/blas.h"
 
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 #include <vector>
@@ -37,7 +38,10 @@ void multiply(bool transpose_a, bool transpose_b, Index rows, Index cols, Index 
   const auto ta = transpose_a ? CblasTrans : CblasNoTrans;
   const auto tb = transpose_b ? CblasTrans : CblasNoTrans;
   const auto m = static_cast<int>(rows), n = static_cast<int>(cols), k = static_cast<int>(inner);
-  const auto la = static_cast<int>(lda), lb = static_cast<int>(ldb), lc = static_cast<int>(ldc);
+  if (m == 0 || n == 0) return;
+  // A leading dimension of 0 (an empty sum) is an error to BLAS.
+  const auto la = std::max(1, static_cast<int>(lda)), lb = std::max(1, static_cast<int>(ldb));
+  const auto lc = static_cast<int>(ldc);
   if constexpr (std::is_same_v<Scalar, float>)
     cblas_sgemm(CblasColMajor, ta, tb, m, n, k, alpha, a, la, b, lb, beta, c, lc);
   else
@@ -52,6 +56,10 @@ Index cholesky(Index size, Scalar* a, Index lda) {
     spotrf_("L", &n, a, &la, &info);
   else
     dpotrf_("L", &n, a, &la, &info);
+  // OpenBLAS takes a NaN or an infinity for a good pivot.
+  const Index done = info > 0 ? info - 1 : size;
+  for (Index i = 0; i < done; ++i)
+    if (!std::isfinite(a[i * lda + i])) return i + 1;
   return info;
 }
 
@@ -86,22 +94,19 @@ void eigen_symmetric(Matrix<Scalar>& matrix_to_vectors, Vector<Scalar>& values) 
   const int n = static_cast<int>(matrix_to_vectors.rows());
   values.resize(n);
   if (n == 0) return;
-  const auto call = [&](Scalar* work, int lwork, int* iwork, int liwork) {
-    int info = 0;
-    if constexpr (std::is_same_v<Scalar, float>)
-      ssyevd_("V", "L", &n, matrix_to_vectors.data(), &n, values.data(), work, &lwork, iwork,
-              &liwork, &info);
-    else
-      dsyevd_("V", "L", &n, matrix_to_vectors.data(), &n, values.data(), work, &lwork, iwork,
-              &liwork, &info);
-    if (info != 0) throw Error("the eigenvalues of a symmetric matrix did not converge");
-  };
-  Scalar wanted = 0;
-  int iwanted = 0;
-  call(&wanted, -1, &iwanted, -1);  // asks for the size of the work space
-  std::vector<Scalar> work(static_cast<std::size_t>(wanted));
-  std::vector<int> iwork(static_cast<std::size_t>(iwanted));
-  call(work.data(), static_cast<int>(work.size()), iwork.data(), iwanted);
+  // The documented sizes of the work space. A query would answer in a Scalar, and a float cannot
+  // hold the size for a few thousand rows.
+  const int lwork = 1 + 6 * n + 2 * n * n, liwork = 3 + 5 * n;
+  std::vector<Scalar> work(static_cast<std::size_t>(lwork));
+  std::vector<int> iwork(static_cast<std::size_t>(liwork));
+  int info = 0;
+  if constexpr (std::is_same_v<Scalar, float>)
+    ssyevd_("V", "L", &n, matrix_to_vectors.data(), &n, values.data(), work.data(), &lwork,
+            iwork.data(), &liwork, &info);
+  else
+    dsyevd_("V", "L", &n, matrix_to_vectors.data(), &n, values.data(), work.data(), &lwork,
+            iwork.data(), &liwork, &info);
+  if (info != 0) throw Error("the eigenvalues of a symmetric matrix did not converge");
 }
 
 #else
@@ -178,6 +183,8 @@ void solve_left(bool transposed, Index size, Index cols, const Scalar* lower, In
 
 template <class Scalar>
 void eigen_symmetric(Matrix<Scalar>& matrix_to_vectors, Vector<Scalar>& values) {
+  values.resize(matrix_to_vectors.rows());
+  if (values.size() == 0) return;
   const Eigen::SelfAdjointEigenSolver<Matrix<Scalar>> solver(matrix_to_vectors);
   if (solver.info() != Eigen::Success)
     throw Error("the eigenvalues of a symmetric matrix did not converge");

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <limits>
+
 #include "linear/blas.h"
 #include "sdm/error.h"
 
@@ -14,6 +17,19 @@ Matrix<Scalar> centred_cross(const NormalEquations<Scalar>& equations, bool cent
   if (!centred) return equations.cross;
   return equations.cross -
          equations.feature_sum * (equations.target_sum / equations.weight_sum).transpose();
+}
+
+// Rounding turns the zero pivot of a singular system into a tiny one of either sign. Gives the
+// first row whose pivot is no more than that noise, or -1.
+template <class Scalar>
+Index vanishing_pivot(const Vector<Scalar>& factor_diagonal,
+                      const NormalEquations<Scalar>& equations) {
+  const Vector<Scalar> diagonal = equations.gram.diagonal();
+  const Scalar noise = 8 * std::numeric_limits<Scalar>::epsilon() *
+                       std::sqrt(static_cast<Scalar>(equations.features()));
+  for (Index i = 0; i < diagonal.size(); ++i)
+    if (factor_diagonal[i] * factor_diagonal[i] <= noise * diagonal[i]) return i;
+  return -1;
 }
 
 }  // namespace
@@ -36,7 +52,8 @@ LinearPredictor<Scalar> ridge(const NormalEquations<Scalar>& equations, double l
   SymmetricTiles<Scalar> system = equations.gram;
   if (centred) system.add_outer(-equations.weight_sum, result.feature_mean);
   system.add_to_diagonal(static_cast<Scalar>(lambda));
-  const Index bad = system.factorise(pool);
+  Index bad = system.factorise(pool);
+  if (bad < 0 && lambda == 0) bad = vanishing_pivot<Scalar>(system.diagonal(), equations);
   if (bad >= 0) {
     const Scalar pivot = equations.gram.diagonal()[bad];
     if (!std::isfinite(pivot))

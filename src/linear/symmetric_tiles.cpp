@@ -36,10 +36,13 @@ SymmetricTiles<Scalar>::SymmetricTiles(Index size) : size_(size) {
 
 template <class Scalar>
 SymmetricTiles<Scalar>::SymmetricTiles(const Matrix<Scalar>& full) : SymmetricTiles(full.rows()) {
-  for (Index i = 0; i < tiles(); ++i)
-    for (Index j = 0; j <= i; ++j)
+  for (Index i = 0; i < tiles(); ++i) {
+    for (Index j = 0; j < i; ++j)
       View<Scalar>(tile(i, j), rows(i), rows(j)) =
           full.block(i * kTile, j * kTile, rows(i), rows(j));
+    View<Scalar>(tile(i, i), rows(i), rows(i)) =
+        full.block(i * kTile, i * kTile, rows(i), rows(i)).template selfadjointView<Eigen::Lower>();
+  }
 }
 
 template <class Scalar>
