@@ -81,6 +81,9 @@ Cascade<Scalar> cascade_from_model(const io::Model& model) {
   } catch (const nlohmann::json::exception& e) {
     throw Error(fmt::format("the header of the cascade is not as expected: {}", e.what()));
   }
+  if (cascade.state_size < 1)
+    throw Error(fmt::format("the cascade's states have {} values, expected at least one",
+                            cascade.state_size));
   cascade.maps = get_maps<Scalar>(model, stages);
   return cascade;
 }

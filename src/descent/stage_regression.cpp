@@ -151,7 +151,7 @@ Index StageRegression<Scalar>::reduce_by_pca(std::uint64_t seed, ThreadPool& poo
                                                            block.centred, seed, pool);
       for (NormalEquations<Scalar>& equations : block.folds)
         equations = equations.project(components.basis, pool);
-      block.basis = block.basis.size() == 0 ? components.basis
+      block.basis = block.basis.rows() == 0 ? components.basis
                                             : Matrix<Scalar>(block.basis * components.basis);
     }
     kept += block.folds.front().features();
@@ -192,7 +192,10 @@ template <class Scalar>
 typename StageRegression<Scalar>::Fit StageRegression<Scalar>::fit(double value, int left_out,
                                                                    ThreadPool& pool) const {
   Fit result;
-  result.lambda = options_.penalty.kind == Penalty::Kind::kGiven ? value : value * scale(left_out);
+  const double unit = scale(left_out);
+  result.lambda = options_.penalty.kind == Penalty::Kind::kGiven ? value : value * unit;
+  // Features without any energy, as when every sample has arrived: any penalty gives the zero map.
+  if (unit == 0 && result.lambda == 0) result.lambda = 1;
   for (const Block& block : blocks_) {
     const NormalEquations<Scalar> equations = total(block, left_out);
     result.predictors.push_back(linear::ridge(equations, result.lambda, block.centred, pool));
@@ -258,8 +261,10 @@ Index StageRegression<Scalar>::choose_rank(const std::vector<Fit>& folds, Thread
     }
   }
   const double best = *std::min_element(error.begin() + 1, error.end());
+  // Where the fit is exact, rounding may leave the best error a little below zero.
+  const double allowed = best + options_.rank_tolerance * std::abs(best);
   Index rank = 1;
-  while (error[static_cast<std::size_t>(rank)] > best * (1 + options_.rank_tolerance)) ++rank;
+  while (error[static_cast<std::size_t>(rank)] > allowed) ++rank;
   return rank;
 }
 
@@ -280,7 +285,7 @@ DescentMap<Scalar> StageRegression<Scalar>::to_map(const Fit& fit, Index rank) c
                                  : Matrix<Scalar>::Identity(block.deltas, block.deltas);
     const Matrix<Scalar> reduced = p.weights * u;
     const Matrix<Scalar> whole =
-        block.basis.size() == 0 ? reduced : Matrix<Scalar>(block.basis * reduced);
+        block.basis.rows() == 0 ? reduced : Matrix<Scalar>(block.basis * reduced);
     Vector<Scalar> at_mean = reduced.transpose() * p.feature_mean;
     if (shift_.size() > 0)
       at_mean += whole.transpose() * shift_.segment(block.feature_offset, block.features);
@@ -305,7 +310,8 @@ template <class Scalar>
 StageMaps<Scalar> StageRegression<Scalar>::solve(std::uint64_t seed, ThreadPool& pool) {
   StageMaps<Scalar> maps;
   if (dual_) reduce_to_span(pool);
-  maps.components = reduce_by_pca(seed, pool);
+  const Index kept = reduce_by_pca(seed, pool);
+  maps.components = options_.pca_energy < 1 ? kept : features_;
 
   const int folds = static_cast<int>(blocks_.front().folds.size());
   double best_value = options_.penalty.values.front();

@@ -148,7 +148,8 @@ class Trainer {
     groups_ = 0;
     for (Index i = 0; i < samples_; ++i) groups_ = std::max(groups_, problem_.group(i) + 1);
     groups_ = world_.maximum(groups_);
-    folds_ = static_cast<int>(std::min<Index>(options_.folds, groups_));
+    find_groups();
+    folds_ = static_cast<int>(std::min(static_cast<std::size_t>(options_.folds), present_.size()));
     together([&] {
       if (folds_ < 2 && options_.penalty.kind == Penalty::Kind::kHeldOut)
         throw Error(
@@ -162,10 +163,10 @@ class Trainer {
     result.cascade.state_size = state_size_;
     result.summary.samples = total_samples_;
     resume(result);
-    estimate();
-    measure_errors();
-    for (int stage = static_cast<int>(result.cascade.maps.size()); stage < options_.stages;
-         ++stage) {
+    estimate(options_.stages - result.cascade.stages());
+    const int first = result.cascade.stages();
+    measure_errors(first);
+    for (int stage = first; stage < options_.stages; ++stage) {
       run_stage(stage, result);
       if (!options_.checkpoint.empty()) save(result);
       if (observer_.stage) observer_.stage(result.summary.stages.back());
@@ -181,7 +182,7 @@ class Trainer {
     std::string failure;
     try {
       work();
-    } catch (const Error& e) {
+    } catch (const std::exception& e) {
       failure = e.what();
       if (world_.size() == 1) throw;
     }
@@ -237,13 +238,19 @@ class Trainer {
     return std::clamp<Index>((Index(1) << 23) / features, 64, 4096);
   }
 
-  void features(Index sample, int stage, ConstVectorRef<Scalar> x, VectorRef<Scalar> out) const {
+  // Runs one of the problem's own functions, so that what it throws names stage and sample.
+  template <class Call>
+  static void guarded(const char* member, int stage, Index sample, Call&& call) {
     try {
-      problem_.features(sample, stage, x, out);
+      call();
     } catch (const std::exception& e) {
-      throw Error(fmt::format("stage {}, sample {}: the problem's features threw: {}", stage,
-                              sample, e.what()));
+      throw Error(fmt::format("stage {}, sample {}: the problem's {} threw: {}", stage, sample,
+                              member, e.what()));
     }
+  }
+
+  void features(Index sample, int stage, ConstVectorRef<Scalar> x, VectorRef<Scalar> out) const {
+    guarded("features", stage, sample, [&] { problem_.features(sample, stage, x, out); });
     if (out.allFinite()) return;
     Index bad = 0;
     while (std::isfinite(out[bad])) ++bad;
@@ -251,16 +258,22 @@ class Trainer {
                             stage, sample, bad, out[bad]));
   }
 
-  void measure_errors() {
+  void measure_errors(int stage) {
     together([&] {
       constexpr Index kSlice = 256;
       pool_.run((samples_ + kSlice - 1) / kSlice, [&](Index slice, int) {
         Vector<Scalar> delta(delta_size_);
         for (Index i = slice * kSlice; i < std::min(samples_, (slice + 1) * kSlice); ++i) {
-          problem_.difference(states_.col(i), target(i), delta);
+          guarded("difference", stage, i,
+                  [&] { problem_.difference(states_.col(i), target(i), delta); });
           if (!delta.allFinite())
-            throw Error(fmt::format("sample {}: the difference to its target is not finite", i));
-          errors_[static_cast<std::size_t>(i)] = problem_.error(i, delta);
+            throw Error(fmt::format(
+                "stage {}, sample {}: the difference to its target is not finite", stage, i));
+          double& error = errors_[static_cast<std::size_t>(i)];
+          guarded("error", stage, i, [&] { error = problem_.error(i, delta); });
+          if (!std::isfinite(error))
+            throw Error(fmt::format(
+                "stage {}, sample {}: the error is {}, expected a finite number", stage, i, error));
         }
       });
     });
@@ -268,14 +281,25 @@ class Trainer {
                   static_cast<double>(total_samples_);
   }
 
+  // The groups that have a sample on any rank: numbers may be left out, and a fold must not be
+  // dealt such ones alone.
+  void find_groups() {
+    std::vector<float> samples(static_cast<std::size_t>(groups_), 0.0F);
+    for (Index i = 0; i < samples_; ++i)
+      samples[static_cast<std::size_t>(problem_.group(i))] = 1.0F;
+    world_.sum_to_root(std::span(samples));
+    world_.broadcast(std::as_writable_bytes(std::span(samples)));
+    for (Index group = 0; group < groups_; ++group)
+      if (samples[static_cast<std::size_t>(group)] > 0) present_.push_back(group);
+  }
+
   // Folds are dealt to the groups in a random order, so that they differ by at most one group.
   std::vector<int> draw_folds(int stage) const {
-    std::vector<Index> order(static_cast<std::size_t>(groups_));
-    std::iota(order.begin(), order.end(), Index(0));
+    std::vector<Index> order = present_;
     std::mt19937_64 random(options_.seed * 0x9e3779b97f4a7c15ULL +
                            static_cast<std::uint64_t>(stage));
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
-    std::vector<int> fold_of_group(order.size());
+    std::vector<int> fold_of_group(static_cast<std::size_t>(groups_), 0);
     for (std::size_t i = 0; i < order.size(); ++i)
       fold_of_group[static_cast<std::size_t>(order[i])] =
           static_cast<int>(i % static_cast<std::size_t>(folds_));
@@ -344,7 +368,7 @@ class Trainer {
     costs_.solve = seconds_since(solving);
 
     advance(stage, folds, maps);
-    measure_errors();
+    measure_errors(stage);
     summary.error_after = mean_error_;
     summary.penalty = maps.penalty;
     summary.penalty_factor = maps.penalty_factor;
@@ -441,7 +465,8 @@ class Trainer {
       deltas = multiply(map, f);
       for (Index c = 0; c < f.cols(); ++c) {
         if (!uses(c)) continue;
-        problem_.step(states_.col(begin + c), deltas.col(c), next);
+        guarded("step", stage, begin + c,
+                [&] { problem_.step(states_.col(begin + c), deltas.col(c), next); });
         if (!next.allFinite())
           throw Error(
               fmt::format("stage {}, sample {}: the state diverged (it is not finite after its "
@@ -495,7 +520,7 @@ class Trainer {
     for (DescentMap<Scalar>& map : maps.without_fold) share_map(map);
   }
 
-  void estimate() {
+  void estimate(int stages_left) {
     if (!observer_.estimate && !observer_.progress) return;
     TrainEstimate estimate;
     const Index size = problem_.feature_size(0);
@@ -527,7 +552,7 @@ class Trainer {
     costs_.accumulate = (per_features + d * d / blocks / rate) / threads;
     costs_.advance = (per_features + 2 * d * static_cast<double>(delta_size_) / rate) / threads;
     costs_.solve = solves * d * d * d / 3 / (blocks * blocks) / rate / threads;
-    estimate.seconds = options_.stages * costs_.stage(n);
+    estimate.seconds = stages_left * costs_.stage(n);
     if (observer_.estimate) observer_.estimate(estimate);
   }
 
@@ -573,7 +598,11 @@ class Trainer {
     print.add(world_.rank());
     print.add(samples_);
     print.add(delta_size_);
-    for (int stage = 0; stage < options_.stages; ++stage) print.add(problem_.feature_size(stage));
+    print.add(problem_.template_known());
+    for (int stage = 0; stage < options_.stages; ++stage) {
+      print.add(problem_.feature_size(stage));
+      print.add(problem_.symmetry(stage).empty());
+    }
     print.add(states_.data(), static_cast<std::size_t>(states_.size()));
     for (Index c = 0; c < targets_.cols(); ++c)
       print.add(targets_.col(c).data(), static_cast<std::size_t>(targets_.rows()));
@@ -636,6 +665,7 @@ class Trainer {
   Communicator& world_;
   Index samples_, state_size_, delta_size_;
   Index total_samples_ = 0, groups_ = 0;
+  std::vector<Index> present_;
   int folds_ = 1;
   Matrix<Scalar> states_;
   std::vector<double> errors_;

@@ -57,7 +57,8 @@ class Solver {
       if (stage == 0) summary.initial_residual = static_cast<double>(f.norm());
       map.apply(f, scratch_, delta_);
       step(x, delta_, next_);
-      if (!next_.allFinite()) {
+      // A step may clamp what is not finite, so the delta is looked at too.
+      if (!delta_.allFinite() || !next_.allFinite()) {
         summary.finite = false;
         return summary;
       }
@@ -96,12 +97,28 @@ template <class Scalar>
 void check_fits(const Cascade<Scalar>& cascade, Index state_size, Index feature_size,
                 Index x0_size);
 
+/// The same for a problem: every stage's features and the size of a delta must fit as well.
+template <Problem P>
+void check_fits(const Cascade<typename P::Scalar>& cascade, const P& problem, Index x0_size) {
+  check_fits(cascade, problem.state_size(), problem.feature_size(0), x0_size);
+  for (int stage = 0; stage < cascade.stages(); ++stage) {
+    const auto& map = cascade.maps[static_cast<std::size_t>(stage)];
+    if (map.feature_size() != problem.feature_size(stage) ||
+        map.delta_size() != delta_size(problem))
+      throw Error("stage " + std::to_string(stage) + " of the cascade maps " +
+                  std::to_string(map.feature_size()) + " features to " +
+                  std::to_string(map.delta_size()) + " values, the problem has " +
+                  std::to_string(problem.feature_size(stage)) + " and " +
+                  std::to_string(delta_size(problem)));
+  }
+}
+
 /// Solves one sample of a problem from x0.
 /// Throws Error if the cascade does not fit the problem or x0.
 template <Problem P>
 Solution<typename P::Scalar> solve(const Cascade<typename P::Scalar>& cascade, const P& problem,
                                    Index sample, const Vector<typename P::Scalar>& x0) {
-  check_fits(cascade, problem.state_size(), problem.feature_size(0), x0.size());
+  check_fits(cascade, problem, x0.size());
   Solution<typename P::Scalar> solution{x0, {}};
   Solver<typename P::Scalar> solver(cascade);
   solution.summary = solver.solve(problem, sample, solution.x, true);
