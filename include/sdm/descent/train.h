@@ -204,7 +204,8 @@ TrainResult<Scalar> train(const AnyProblem<Scalar>& problem, ConstMatrixRef<Scal
 /// Per stage k: features f_i at the current states x_i, deltas d_i = difference(x_i, target_i),
 /// weighted ridge regression of d on -f (with a bias where the template is unknown), then every
 /// sample moves: x_i <- step(x_i, b - R f_i). Features are streamed in chunks and never stored
-/// whole, unless there are fewer samples than features.
+/// whole, unless there are fewer samples than features. Where features carry nothing at all (every
+/// sample has arrived) the map is zero; a single sample teaches the bias alone.
 ///
 /// Needs: `starts` and `targets` with `state_size()` rows and a column for each sample, or a single
 /// column for all of them. Gives the cascade and what each stage did. Throws Error on bad sizes or
