@@ -62,7 +62,7 @@ double StageRegression<Scalar>::bytes(bool symmetric, Index features, Index delt
     return sizeof(Scalar) * (3 * d * n + (folds + 2) * n * n);
   // The folds, the sum of those a map is learned from, and its factor.
   const Index blocks = symmetric ? 2 : 1;
-  return (folds + (folds > 1 ? 2 : 1)) * static_cast<double>(blocks) *
+  return (folds + 2) * static_cast<double>(blocks) *
              NormalEquations<Scalar>::bytes(features / blocks, deltas / blocks) +
          sizeof(Scalar) * 2.0 * (folds + 1) * d * static_cast<double>(deltas);
 }
