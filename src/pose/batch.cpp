@@ -70,8 +70,23 @@ HWY_INLINE void turn_by(const V* c, State& x) {
   x.q[0] = w * scale, x.q[1] = u * scale, x.q[2] = v * scale, x.q[3] = t * scale;
 }
 
-/// One stage of a cascade: `map` as in Packed::Cell::maps, `image` the normalised points (u and v
-/// of every point, a lane a pose).
+/// Applies a delta to a state: the `state_step` of pose/state.h.
+HWY_INLINE void move_by(const V* delta, State& x) {
+  turn_by(delta, x);
+  const V inverse = set(1) / x.s;
+  x.a = hn::MulAdd(delta[3], inverse, x.a);
+  x.b = hn::MulAdd(delta[4], inverse, x.b);
+  x.s = x.s / hn::Min(hn::Max(set(1) - delta[5], set(0.1f)), set(10));
+}
+
+/// delta <- delta - R f for the features of one point; r holds its two columns of R.
+HWY_INLINE void subtract(const float* r, V fu, V fv, V* delta) {
+  for (int k = 0; k < 6; ++k)
+    delta[k] = hn::NegMulAdd(set(r[k]), fu, hn::NegMulAdd(set(r[6 + k]), fv, delta[k]));
+}
+
+/// One stage of a cascade: `map` as in PackedEstimator::Cell::maps, `image` the normalised points
+/// (u and v of every point, a lane a pose).
 HWY_INLINE void descend(const Packed& model, const float* map, const float* image, State& x) {
   const Placed at(x);
   const V least = set(static_cast<float>(nearest));
@@ -86,14 +101,29 @@ HWY_INLINE void descend(const Packed& model, const float* map, const float* imag
     const auto seen = hn::Eq(u + v, u + v);
     const V fu = hn::IfThenElseZero(seen, hn::MulSub(at.turn(0, point, at.x), scale, at.z * u));
     const V fv = hn::IfThenElseZero(seen, hn::MulSub(at.turn(1, point, at.y), scale, at.z * v));
-    for (int k = 0; k < 6; ++k)
-      delta[k] = hn::NegMulAdd(set(r[k]), fu, hn::NegMulAdd(set(r[6 + k]), fv, delta[k]));
+    subtract(r, fu, fv, delta);
   }
-  turn_by(delta, x);
-  const V inverse = set(1) / x.s;
-  x.a = hn::MulAdd(delta[3], inverse, x.a);
-  x.b = hn::MulAdd(delta[4], inverse, x.b);
-  x.s = x.s / hn::Min(hn::Max(set(1) - delta[5], set(0.1f)), set(10));
+  move_by(delta, x);
+}
+
+/// The first stage of a cell. All poses start in one state, whose projection is known beforehand.
+HWY_INLINE State first_step(const Packed& model, const Packed::Cell& cell, const float* image) {
+  const float* s = cell.start;
+  State x = {{set(s[0]), set(s[1]), set(s[2]), set(s[3])}, set(s[4]), set(s[5]), set(s[6])};
+  V delta[6];
+  const float* r = cell.maps.data() + 6;
+  for (int k = 0; k < 6; ++k) delta[k] = set(cell.maps[static_cast<std::size_t>(k)]);
+  const float* h = cell.projection.data();
+  const Index n = model.point_count();
+  for (Index i = 0; i < n; ++i, h += 2, r += 12, image += 2 * lanes) {
+    const V u = hn::Load(Tag(), image), v = hn::Load(Tag(), image + lanes);
+    const auto seen = hn::Eq(u + v, u + v);
+    const V fu = hn::IfThenElseZero(seen, x.s * (set(h[0]) - u));
+    const V fv = hn::IfThenElseZero(seen, x.s * (set(h[1]) - v));
+    subtract(r, fu, fv, delta);
+  }
+  move_by(delta, x);
+  return x;
 }
 
 /// Root mean square reprojection error in pixels over the seen points; see estimate_batch.
@@ -219,11 +249,6 @@ void load_block(const Packed& model, const BatchSpan& span, const std::int32_t* 
   }
 }
 
-HWY_INLINE State start_of(const Packed::Cell& cell) {
-  const float* s = cell.start;
-  return {{set(s[0]), set(s[1]), set(s[2]), set(s[3])}, set(s[4]), set(s[5]), set(s[6])};
-}
-
 /// For every pose, the cell whose first step explains the image best.
 void choose_cells(const Packed& model, const BatchSpan& span, const std::int32_t* index,
                   float* image, std::int32_t* choice) {
@@ -232,9 +257,7 @@ void choose_cells(const Packed& model, const BatchSpan& span, const std::int32_t
     load_block(model, span, index + first, image);
     V best = set(std::numeric_limits<float>::max()), best_cell = set(0);
     for (std::size_t c = 0; c < model.cells.size(); ++c) {
-      State x = start_of(model.cells[c]);
-      descend(model, model.cells[c].maps.data(), image, x);
-      const V error = error_of(model, image, x);
+      const V error = error_of(model, image, first_step(model, model.cells[c], image));
       const auto better = hn::Lt(error, best);
       best = hn::IfThenElse(better, error, best);
       best_cell = hn::IfThenElse(better, set(static_cast<float>(c)), best_cell);
@@ -253,8 +276,8 @@ void run_cell(const Packed& model, const Packed::Cell& cell, const Estimator::Ba
   const V depth = set(model.depth);
   for (Index first = 0; first < count; first += lanes) {
     load_block(model, span, index + first, image);
-    State x = start_of(cell);
-    for (int stage = 0; stage < stages; ++stage)
+    State x = first_step(model, cell, image);
+    for (int stage = 1; stage < stages; ++stage)
       descend(model, cell.maps.data() + stage * model.stage_size(), image, x);
     V error = error_of(model, image, x);
     if (options.refine_steps > 0) {

@@ -10,7 +10,8 @@ namespace sdm::pose {
 /// An estimator in single precision, laid out for the kernel that runs one pose in every lane.
 struct PackedEstimator {
   struct Cell {
-    float start[7];  // a state, see pose/state.h
+    float start[7];                 // a state, see pose/state.h
+    std::vector<float> projection;  // of every point in that state: u, v
     /// For every stage: the bias (6 numbers), then for every point the columns of R that take its
     /// u and v (12 numbers).
     std::vector<float> maps;

@@ -69,6 +69,11 @@ Estimator::Estimator(Points3 object, Camera camera, PoseRange range, std::vector
     const Pose start{cell.start, range_.centre.translation};
     Eigen::Map<Eigen::Matrix<float, state_size, 1>>(out.start) =
         frame.to_state(start).cast<float>();
+    const Points2 projection = project(object_, start);
+    if (!projection.allFinite())
+      throw Error("the start of a cell of the pose estimator puts a point behind the camera");
+    out.projection.resize(static_cast<std::size_t>(2 * n));
+    Eigen::Map<Eigen::Matrix2Xf>(out.projection.data(), 2, n) = projection.cast<float>();
     for (const DescentMap<double>& map : cell.cascade.maps) {
       if (map.feature_size() != 2 * n || map.delta_size() != delta_size)
         throw Error(fmt::format("a map of the pose estimator is {} x {}, expected {} x {}",

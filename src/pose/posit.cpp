@@ -1,7 +1,9 @@
 #include "sdm/pose/posit.h"
 
 #include <Eigen/LU>
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "pose/check.h"
 
@@ -26,43 +28,41 @@ Pose Posit::estimate(const Points2& image) const {
   if (image.cols() != n)
     throw Error(fmt::format("{} image points for an object of {} points, expected one for each",
                             image.cols(), n));
-  // The perspective corrections (1 + epsilon_i) of the paper; short objects stay on the stack.
-  using Corrections = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, 16, 1>;
-  Corrections few;
-  Eigen::VectorXd many;
-  if (n <= 16)
-    few = Corrections::Ones(n);
-  else
-    many = Eigen::VectorXd::Ones(n);
-  double* correction = n <= 16 ? few.data() : many.data();
+  // The paper's perspective corrections 1 + epsilon_i; those of a small object stay on the stack.
+  double few[32];
+  std::vector<double> many;
+  if (n > 32) many.resize(static_cast<std::size_t>(n));
+  double* correction = n > 32 ? many.data() : few;
+  std::fill(correction, correction + n, 1.0);
 
+  // The columns of the pseudo-inverse sum to zero around the centroid, so that the image of the
+  // reference needs no subtraction there.
   const bool centroid = options_.reference == Reference::kCentroid;
-  Eigen::Vector3d i_row = Eigen::Vector3d::UnitX(), j_row = Eigen::Vector3d::UnitY(), k_row;
-  Eigen::Vector2d origin = image.col(0);
+  Eigen::Vector2d origin = centroid ? Eigen::Vector2d::Zero() : Eigen::Vector2d(image.col(0));
+  Eigen::Vector3d i_row = Eigen::Vector3d::UnitX(), j_row = Eigen::Vector3d::UnitY();
   double depth = 1;
   for (int iteration = 0; iteration < options_.iterations; ++iteration) {
-    Eigen::Vector3d a = Eigen::Vector3d::Zero(), b = Eigen::Vector3d::Zero();
-    Eigen::Vector2d sum = Eigen::Vector2d::Zero();
-    for (Eigen::Index p = 0; p < n; ++p) {
-      // The columns of the pseudo-inverse sum to zero around the centroid, so that the reference's
-      // image needs no subtraction there.
-      const double u =
-          centroid ? image(0, p) * correction[p] : image(0, p) * correction[p] - image(0, 0);
-      const double v =
-          centroid ? image(1, p) * correction[p] : image(1, p) * correction[p] - image(1, 0);
-      a += solution_.col(p) * u;
-      b += solution_.col(p) * v;
-      sum += Eigen::Vector2d(u, v);
+    double a0 = 0, a1 = 0, a2 = 0, b0 = 0, b1 = 0, b2 = 0, sum_u = 0, sum_v = 0;
+    const double* point = image.data();
+    const double* column = solution_.data();
+    for (Eigen::Index p = 0; p < n; ++p, point += 2, column += 3) {
+      const double u = point[0] * correction[p], v = point[1] * correction[p];
+      sum_u += u, sum_v += v;
+      const double du = centroid ? u : u - origin.x(), dv = centroid ? v : v - origin.y();
+      a0 += column[0] * du, a1 += column[1] * du, a2 += column[2] * du;
+      b0 += column[0] * dv, b1 += column[1] * dv, b2 += column[2] * dv;
     }
-    if (centroid) origin = sum / static_cast<double>(n);
-    const double scale_a = a.norm(), scale_b = b.norm();
-    depth = 2 / (scale_a + scale_b);
-    i_row = a / scale_a;
-    j_row = b / scale_b;
-    k_row = i_row.cross(j_row).normalized();
+    if (centroid) origin = Eigen::Vector2d(sum_u, sum_v) / static_cast<double>(n);
+    const double a = std::sqrt(a0 * a0 + a1 * a1 + a2 * a2);
+    const double b = std::sqrt(b0 * b0 + b1 * b1 + b2 * b2);
+    depth = 2 / (a + b);
+    i_row = Eigen::Vector3d(a0, a1, a2) / a;
+    j_row = Eigen::Vector3d(b0, b1, b2) / b;
+    const Eigen::Vector3d k_row = i_row.cross(j_row).normalized() / depth;
     double change = 0;
-    for (Eigen::Index p = 0; p < n; ++p) {
-      const double next = 1 + vectors_.col(p).dot(k_row) / depth;
+    const double* vector = vectors_.data();
+    for (Eigen::Index p = 0; p < n; ++p, vector += 3) {
+      const double next = 1 + vector[0] * k_row.x() + vector[1] * k_row.y() + vector[2] * k_row.z();
       change = std::max(change, std::abs(next - correction[p]));
       correction[p] = next;
     }
