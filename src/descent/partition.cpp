@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/SVD>
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 
 namespace sdm {
@@ -58,8 +58,13 @@ Matrix<Scalar> leading_axes(ConstMatrixRef<Scalar> columns, int count, const cha
   if (count < 0 || count > std::min(columns.rows(), columns.cols()))
     throw Error(fmt::format("{} axes of {} {} deltas of {} values", count, columns.cols(), what,
                             columns.rows()));
-  const Eigen::BDCSVD<Matrix<Scalar>> svd(columns, Eigen::ComputeThinU);
-  return svd.matrixU().leftCols(count);
+  // Singular vectors by the smaller of the two Gram matrices; eigenvalues come in ascending order.
+  const bool wide = columns.rows() <= columns.cols();
+  const Matrix<Scalar> gram = wide ? Matrix<Scalar>(columns * columns.transpose())
+                                   : Matrix<Scalar>(columns.transpose() * columns);
+  const Eigen::SelfAdjointEigenSolver<Matrix<Scalar>> solver(gram);
+  const Matrix<Scalar> leading = solver.eigenvectors().rightCols(count).rowwise().reverse();
+  return wide ? leading : Matrix<Scalar>((columns * leading).colwise().normalized());
 }
 
 }  // namespace
