@@ -165,9 +165,12 @@ class Trainer {
     resume(result);
     estimate(options_.stages - result.cascade.stages());
     const int first = result.cascade.stages();
+    for (int stage = 0; stage < first; ++stage)
+      problem_.learned(stage, result.cascade.maps[static_cast<std::size_t>(stage)]);
     measure_errors(first);
     for (int stage = first; stage < options_.stages; ++stage) {
       run_stage(stage, result);
+      problem_.learned(stage, result.cascade.maps.back());
       if (!options_.checkpoint.empty()) save(result);
       if (observer_.stage) observer_.stage(result.summary.stages.back());
     }
@@ -528,8 +531,8 @@ class Trainer {
     const double n = static_cast<double>(samples_), d = static_cast<double>(size);
     estimate.bytes =
         StageRegression<Scalar>::bytes(symmetric, size, delta_size_, total_samples_, folds_) +
-        sizeof(Scalar) *
-            (2.0 * static_cast<double>(chunk(size)) * d + n * static_cast<double>(state_size_));
+        sizeof(Scalar) * (2.0 * std::min(n, static_cast<double>(chunk(size))) * d +
+                          n * static_cast<double>(state_size_));
 
     // What a feature vector and a product cost here, tried out.
     const Index tries = std::min<Index>(samples_, 4);

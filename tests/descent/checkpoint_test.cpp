@@ -1,0 +1,212 @@
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <thread>
+
+#include "sdm/descent/train.h"
+#include "sdm/io/file.h"
+#include "tests/descent/problems.h"
+#include "tests/io/expect_error.h"
+
+namespace sdm {
+namespace {
+
+using io::expect_error;
+namespace fs = std::filesystem;
+
+class CheckpointTest : public testing::Test {
+ protected:
+  CheckpointTest() {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    options.stages = 4;
+    options.folds = 3;
+    options.threads = 1;
+    options.checkpoint = (folder_ / "training.sdm").string();
+  }
+  ~CheckpointTest() override { fs::remove_all(folder_); }
+
+  TrainOptions without_checkpoint() const {
+    TrainOptions other = options;
+    other.checkpoint.clear();
+    return other;
+  }
+  std::string bytes() const {
+    std::ifstream in(options.checkpoint, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  template <class P>
+  void stop_after(const P& problem, int stages) {
+    TrainObserver observer;
+    observer.stage = [&](const StageSummary& s) {
+      if (s.stage + 1 == stages) throw std::runtime_error("stop");
+    };
+    EXPECT_THROW(problem.train(options, observer), std::runtime_error);
+  }
+
+  TrainOptions options;
+
+ private:
+  fs::path folder_ = fs::temp_directory_path() / ("sdm_checkpoint_" + std::to_string(getpid()));
+};
+
+template <class Scalar>
+void expect_same_result(const TrainResult<Scalar>& a, const TrainResult<Scalar>& b) {
+  EXPECT_TRUE(same_bits(a.cascade, b.cascade));
+  EXPECT_EQ(a.inverse_covariances, b.inverse_covariances);
+  ASSERT_EQ(a.summary.stages.size(), b.summary.stages.size());
+  for (std::size_t k = 0; k < a.summary.stages.size(); ++k) {
+    EXPECT_EQ(a.summary.stages[k].stage, b.summary.stages[k].stage);
+    EXPECT_EQ(a.summary.stages[k].error_before, b.summary.stages[k].error_before);
+    EXPECT_EQ(a.summary.stages[k].error_after, b.summary.stages[k].error_after);
+    EXPECT_EQ(a.summary.stages[k].penalty, b.summary.stages[k].penalty);
+  }
+}
+
+TEST_F(CheckpointTest, ResumesToTheSameBits) {
+  const TanhProblem<double> wide(3, 8, 60, false, 1);
+  const TanhProblem<float> narrow(3, 8, 60, true, 1);
+  const auto check = [&](const auto& problem, bool keep) {
+    options.keep_inverse_covariance = keep;
+    const auto whole = problem.train(without_checkpoint());
+    for (int stages = 1; stages <= 4; ++stages) {
+      fs::remove(options.checkpoint);
+      stop_after(problem, stages);
+      const auto resumed = problem.train(options);
+      EXPECT_EQ(resumed.summary.resumed_from, stages);
+      expect_same_result(resumed, whole);
+    }
+    fs::remove(options.checkpoint);
+  };
+  check(wide, false);
+  check(narrow, false);
+  check(wide, true);
+  options.rank = 2;
+  check(wide, false);
+}
+
+TEST_F(CheckpointTest, EstimatesOnlyWhatIsLeft) {
+  const TanhProblem<double> problem(3, 8, 60, false, 1);
+  problem.train(options);
+  TrainObserver observer;
+  double seconds = -1;
+  observer.estimate = [&](const TrainEstimate& e) { seconds = e.seconds; };
+  problem.train(options, observer);
+  EXPECT_EQ(seconds, 0);
+}
+
+TEST_F(CheckpointTest, RefusesAndKeepsTheCheckpointOfAnotherTraining) {
+  const TanhProblem<double> problem(3, 8, 60, false, 1);
+  stop_after(problem, 2);
+  const std::string before = bytes();
+  const auto refuse = [&](auto other, const TrainOptions& with) {
+    expect_error([&] { other.train(with); }, "this checkpoint belongs to another training");
+    EXPECT_EQ(bytes(), before);
+  };
+  TanhProblem<double> other = problem;
+  other.starts(0, 0) += 1e-12;
+  refuse(other, options);
+  other = problem;
+  other.targets(2, 59) += 1e-12;
+  refuse(other, options);
+  other = problem;
+  other.weights.assign(60, 2.0);
+  refuse(other, options);
+  other = problem;
+  other.known = true;
+  refuse(other, options);
+  TrainOptions changed = options;
+  changed.seed = 9;
+  refuse(problem, changed);
+  changed = options;
+  changed.penalty = Penalty::relative(1e-5);
+  refuse(problem, changed);
+  changed = options;
+  changed.rank = 2;
+  refuse(problem, changed);
+  refuse(TanhProblem<float>(3, 8, 60, false, 1), options);
+
+  changed = options;
+  changed.threads = 3;  // does not change the bits, so it is the same training
+  expect_same_result(problem.train(changed), problem.train(without_checkpoint()));
+}
+
+TEST_F(CheckpointTest, RefusesAndKeepsAFileThatIsNoCheckpoint) {
+  const TanhProblem<double> problem(3, 8, 60, false, 1);
+  stop_after(problem, 2);
+  const std::string good = bytes();
+  const auto refuse = [&](const std::string& content, const std::string& part) {
+    std::ofstream(options.checkpoint, std::ios::binary | std::ios::trunc) << content;
+    expect_error([&] { problem.train(options); }, part);
+    EXPECT_EQ(bytes(), content);
+  };
+  refuse("my diary", options.checkpoint);
+  refuse(good.substr(0, good.size() / 2), options.checkpoint);
+  std::string flipped = good;
+  flipped[flipped.size() * 3 / 4] ^= 1;
+  refuse(flipped, options.checkpoint);
+
+  fs::remove(options.checkpoint);
+  io::write(options.checkpoint, to_model(problem.train(without_checkpoint()).cascade));
+  const std::string cascade = bytes();
+  refuse(cascade, "checkpoint");
+}
+
+TEST_F(CheckpointTest, SaysSoWhenItCannotBeWritten) {
+  options.checkpoint = (fs::path(options.checkpoint).parent_path() / "no" / "such" / "x").string();
+  expect_error([&] { TanhProblem<double>(3, 8, 60, false, 1).train(options); }, options.checkpoint);
+}
+
+// Takes its time over every feature vector, so that a kill finds it anywhere.
+struct Slow : TanhProblem<double> {
+  using TanhProblem::TanhProblem;
+  void features(Index i, int stage, ConstVectorRef<double> x, VectorRef<double> out) const {
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    TanhProblem::features(i, stage, x, out);
+  }
+};
+
+TEST_F(CheckpointTest, SurvivesBeingKilledAtAnyTime) {
+  const Slow slow(3, 8, 40, false, 1);
+  std::mt19937 random(7);
+  int kills = 0;
+  for (bool ended = false; !ended;) {
+    const pid_t child = fork();
+    if (child == 0) {
+      try {
+        train(slow, slow.starts, slow.targets, options);
+      } catch (...) {
+        _exit(1);
+      }
+      _exit(0);
+    }
+    ASSERT_GT(child, 0);
+    // The first ones early, so that some are surely killed; the rest anywhere in the run.
+    std::this_thread::sleep_for(
+        std::chrono::microseconds(kills < 3 ? 2000 + random() % 8000 : random() % 40000));
+    kill(child, SIGKILL);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ended = WIFEXITED(status);
+    if (ended) {
+      EXPECT_EQ(WEXITSTATUS(status), 0);
+    } else {
+      ++kills;
+    }
+    ASSERT_LT(kills, 1000);
+  }
+  EXPECT_GE(kills, 1);
+  const auto resumed = train(slow, slow.starts, slow.targets, options);
+  EXPECT_EQ(resumed.summary.resumed_from, 4);
+  expect_same_result(resumed, train(slow, slow.starts, slow.targets, without_checkpoint()));
+}
+
+}  // namespace
+}  // namespace sdm
