@@ -1,0 +1,102 @@
+#include "adapters/opencv/image.h"
+
+#include <fmt/format.h>
+
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+
+#include "sdm/error.h"
+#include "sdm/image/grey.h"
+
+namespace sdm::opencv {
+namespace {
+
+cv::Mat read(const std::filesystem::path& path, int flags) {
+  if (!std::filesystem::is_regular_file(path))
+    throw Error(fmt::format("{}: no such file", path.string()));
+  cv::Mat picture;
+  try {
+    picture = cv::imread(path.string(), flags);
+  } catch (const cv::Exception& error) {
+    throw Error(fmt::format("{}: OpenCV cannot read it: {}", path.string(), error.err));
+  }
+  if (picture.empty()) throw Error(fmt::format("{}: not a picture OpenCV can read", path.string()));
+  return picture;
+}
+
+// One channel or colour of T, by the image room's own conversion.
+template <class T>
+void convert(const cv::Mat& picture, image::ImageView<std::uint8_t> grey) {
+  const auto* data = picture.ptr<T>();
+  const auto stride = std::ptrdiff_t(picture.step1());
+  const auto layout = picture.channels() == 3 ? image::Layout::bgr : image::Layout::bgra;
+  image::to_grey(image::ColourView<T>{data, picture.cols, picture.rows, stride, layout}, grey);
+}
+
+}  // namespace
+
+image::ByteView view(const cv::Mat& grey) {
+  if (grey.type() != CV_8UC1)
+    throw Error(fmt::format("a matrix of {}, expected one channel of 8 bits",
+                            std::string(cv::typeToString(grey.type()))));
+  return {grey.ptr<std::uint8_t>(), grey.cols, grey.rows, std::ptrdiff_t(grey.step1())};
+}
+
+cv::Mat mat(image::ByteView grey) {
+  return {grey.height, grey.width, CV_8UC1, const_cast<std::uint8_t*>(grey.data),
+          std::size_t(grey.stride)};
+}
+
+image::Image<std::uint8_t> to_grey(const cv::Mat& picture) {
+  const int channels = picture.channels(), depth = picture.depth();
+  if (picture.dims != 2 || channels == 2 || channels > 4)
+    throw Error(fmt::format("a picture of {} channels, expected 1, 3 or 4", channels));
+  if (depth == CV_32F || depth == CV_64F) {
+    cv::Mat bytes;
+    picture.convertTo(bytes, CV_8U, 255);
+    return to_grey(bytes);
+  }
+  image::Image<std::uint8_t> grey(picture.cols, picture.rows);
+  if (depth == CV_8U && channels == 1) {
+    picture.copyTo(cv::Mat(picture.rows, picture.cols, CV_8UC1, grey.view().data));
+  } else if (depth == CV_8U) {
+    convert<std::uint8_t>(picture, grey);
+  } else if (depth == CV_16U && channels == 1) {
+    image::to_grey(
+        image::ImageView<const std::uint16_t>(picture.ptr<std::uint16_t>(), picture.cols,
+                                              picture.rows, std::ptrdiff_t(picture.step1())),
+        grey);
+  } else if (depth == CV_16U) {
+    convert<std::uint16_t>(picture, grey);
+  } else {
+    throw Error(fmt::format("a picture of {}, expected 8 or 16 bits without sign, or floats",
+                            std::string(cv::typeToString(picture.type()))));
+  }
+  return grey;
+}
+
+image::Image<std::uint8_t> read_grey(const std::filesystem::path& path) {
+  return to_grey(read(path, cv::IMREAD_ANYDEPTH | cv::IMREAD_ANYCOLOR));
+}
+
+cv::Mat read_colour(const std::filesystem::path& path) { return read(path, cv::IMREAD_COLOR); }
+
+void write_image(const std::filesystem::path& path, const cv::Mat& picture) {
+  bool written = false;
+  std::string why = "the folder or the disk does not allow it";
+  try {
+    if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path());
+    written = cv::imwrite(path.string(), picture);
+  } catch (const cv::Exception& error) {
+    why = error.err;
+  } catch (const std::filesystem::filesystem_error& error) {
+    why = error.code().message();
+  }
+  if (!written) throw Error(fmt::format("{}: cannot be written: {}", path.string(), why));
+}
+
+void write_image(const std::filesystem::path& path, image::ByteView grey) {
+  write_image(path, mat(grey));
+}
+
+}  // namespace sdm::opencv

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <opencv2/core.hpp>
+
+#include "sdm/image/image_view.h"
+
+namespace sdm::opencv {
+
+/// The pixels of a one-channel 8-bit matrix, without a copy. Throws: another type.
+image::ByteView view(const cv::Mat& grey);
+
+/// A matrix on somebody else's pixels, without a copy. To be read only.
+cv::Mat mat(image::ByteView grey);
+
+/// Grey of a matrix with one, three (BGR) or four (BGRA) channels of 8 or 16 bits, or of floats
+/// from 0 to 1. Alpha is ignored. Throws: anything else.
+image::Image<std::uint8_t> to_grey(const cv::Mat& picture);
+
+/// Reads a picture of any depth, grey or colour, upright as its EXIF data says; alpha is dropped.
+/// Throws: there is no such file; it is not a picture, or too large for OpenCV (a gigapixel).
+/// Thread-safe.
+image::Image<std::uint8_t> read_grey(const std::filesystem::path& path);
+
+/// The same as 8-bit BGR, to draw on.
+cv::Mat read_colour(const std::filesystem::path& path);
+
+/// Writes a picture, making its folder; the extension tells the format. Throws: naming the file.
+void write_image(const std::filesystem::path& path, const cv::Mat& picture);
+void write_image(const std::filesystem::path& path, image::ByteView grey);
+
+}  // namespace sdm::opencv

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sdm/face/shape.h"
+
+namespace sdm::face {
+
+/// One face of one picture.
+struct Annotation {
+  std::string file;  // as the annotation file has it
+  Shape points;      // a column for each of Annotations::ids; NaN where a point is missing
+  std::optional<Box> box;
+};
+
+/// Faces with their landmarks. Inside the library the centre of the top-left pixel is (0, 0), in
+/// whatever file the points were.
+struct Annotations {
+  std::vector<int>
+      ids;  // the numbers of the points in their markup: 0, 1, ... or, say, 17, 18, ...
+  std::vector<Annotation> faces;
+  std::vector<std::string> skipped;  // with skip_bad: what was left out, and why
+  std::filesystem::path folder;      // pictures are named relative to this
+
+  std::filesystem::path path(const Annotation& face) const { return folder / face.file; }
+};
+
+struct ReadOptions {
+  /// Goes on after a bad line (or .pts file, or box) and tells in Annotations::skipped.
+  bool skip_bad = false;
+};
+
+/// Reads whichever of the formats below the name tells: .csv, .pts or a folder of them, .xml, and
+/// .txt, .lst or .dat for lists. Throws: the file cannot be read; a bad line, named by FILE:LINE
+/// (unless skip_bad); nothing left.
+Annotations read_annotations(const std::filesystem::path& path, const ReadOptions& options = {});
+
+/// `file,x0,y0,x1,y1,...`, a line a face. The heading is optional; x17,y17 in it says that this is
+/// point 17 of the markup. A missing point has two empty cells or two `nan`. 0-based.
+Annotations read_csv(const std::filesystem::path& path, const ReadOptions& options = {});
+void write_csv(const std::filesystem::path& path, const Annotations& annotations);
+
+/// iBUG's .pts, a file a face, or every .pts in a folder and below. The picture is the one of the
+/// same name beside it. The format counts pixels from 1; reading subtracts it, writing adds it.
+Annotations read_pts(const std::filesystem::path& path, const ReadOptions& options = {});
+void write_pts(const std::filesystem::path& path, const Shape& points);
+
+/// dlib's imglab XML: boxes and their parts; boxes marked `ignore` are left out. Parts with names
+/// that are not numbers are numbered in alphabetical order, as dlib does. dlib reads whole pixels
+/// only, so writing rounds.
+Annotations read_imglab(const std::filesystem::path& path, const ReadOptions& options = {});
+void write_imglab(const std::filesystem::path& path, const Annotations& annotations);
+
+/// OpenCV's lists, told apart line by line:
+///   picture n x y w h ...   boxes, as opencv_createsamples has them
+///   picture x0 y0 x1 y1 ... points, as cv::face::loadTrainingData has them; 0-based
+///   picture points.pts      a .pts file, relative to the list
+/// Writing gives points where there are any, boxes otherwise.
+Annotations read_list(const std::filesystem::path& path, const ReadOptions& options = {});
+void write_list(const std::filesystem::path& path, const Annotations& annotations);
+
+}  // namespace sdm::face
