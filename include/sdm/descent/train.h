@@ -146,6 +146,7 @@ class AnyProblem {
   virtual double weight(Index sample) const = 0;
   virtual double error(Index sample, ConstVectorRef<Scalar> delta) const = 0;
   virtual Symmetry symmetry(int stage) const = 0;
+  virtual void learned(int stage, const DescentMap<Scalar>& map) const = 0;
 };
 
 template <Problem P>
@@ -186,6 +187,9 @@ class ProblemAdapter final : public AnyProblem<typename P::Scalar> {
   Symmetry symmetry(int stage) const override {
     if constexpr (requires { p_.symmetry(stage); }) return p_.symmetry(stage);
     return {};
+  }
+  void learned(int stage, const DescentMap<Scalar>& map) const override {
+    if constexpr (requires { p_.learned(stage, map); }) p_.learned(stage, map);
   }
 
  private:
