@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+
+#include "sdm/face/model.h"
+#include "sdm/image/image_view.h"
+
+namespace sdm::face {
+
+struct Alignment {
+  Shape points;     // in pixels of the picture
+  float score = 0;  // 1: settled as faces do, towards 0: something else
+};
+
+/// Finds the landmarks of a face in a grey picture, given a box around it.
+///
+/// One aligner a thread; it allocates nothing after construction, so its results are overwritten by
+/// the next call. Any number of aligners may share a model, which must outlive them.
+class Aligner {
+ public:
+  explicit Aligner(const Model& model);
+  ~Aligner();
+  Aligner(Aligner&&) noexcept;
+  Aligner& operator=(Aligner&&) noexcept;
+
+  /// From a detector's box, by the model's default convention or another of its own.
+  /// Throws Error on an empty picture and on a box that is not finite or has no size.
+  const Alignment& align(image::ByteView grey, const Box& box);
+  const Alignment& align(image::ByteView grey, const Box& box, const BoxConvention& convention);
+  /// From the mean shape placed by a frame: upright or not.
+  const Alignment& align(image::ByteView grey, const Frame& frame);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sdm::face

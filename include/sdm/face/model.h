@@ -1,0 +1,70 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "sdm/face/frame.h"
+#include "sdm/face/recipe.h"
+#include "sdm/io/model.h"
+#include "sdm/types.h"
+
+namespace sdm::face {
+
+/// How a detector's boxes lie around faces, measured on training data: the unit of a face is
+/// `scale` box widths, its centre is (dx, dy) widths from the box's centre, and the deviations tell
+/// how much single boxes differ from that (in face units; of the logarithm of the size).
+struct BoxConvention {
+  std::string detector;
+  float scale = 0.53F, dx = 0, dy = 0.16F;
+  float sigma_x = 0.06F, sigma_y = 0.06F, sigma_log_scale = 0.08F;
+
+  /// Upright, where the box says.
+  Frame frame(const Box& box) const;
+  /// The box that says so: the inverse.
+  Box box(const Frame& frame) const;
+};
+
+/// One stage's map as the aligner runs it: `delta = bias - left (scale * (values^T f) + shape s)`,
+/// where f are the patch values and s the weighted shape features.
+///
+/// In a model with a mirror the map treats both sides alike, so its rows see either sums or
+/// differences of mirrored values: f is first folded to these, and the 8-bit `values` have half the
+/// size. The first `even` columns see sums, the rest differences.
+struct CompactMap {
+  io::Tensor values;  // i8 [folded features, rank]: a column is contiguous
+  io::Tensor scale;   // f32 [1, rank]
+  Index even = 0;
+  Matrix<float> shape;  // rank x 2 points
+  Matrix<float> left;   // 2 points x rank
+  Vector<float> bias;
+
+  Index rank() const { return left.cols(); }
+};
+
+/// A trained landmark model: what an Aligner runs and a model file of kind "face" holds.
+struct Model {
+  Recipe recipe;
+  Shape mean;               // face coordinates
+  std::vector<int> mirror;  // the partner of each point seen in a mirror; empty: no mirror
+  /// The first one is the default.
+  std::vector<BoxConvention> boxes;
+  std::vector<CompactMap> maps;
+  float typical_step = 0.01F;  // of the last stage, in face units: what a good fit shows
+  /// Free text for people and licences.
+  std::string name, provenance, licence;
+
+  Index points() const { return mean.cols(); }
+  /// Throws Error if there is no such detector; an empty name gives the default.
+  const BoxConvention& convention(const std::string& detector = "") const;
+
+  static Model load(const std::filesystem::path& path);
+  static Model from(const io::Model& file);
+  io::Model to_io() const;
+  void save(const std::filesystem::path& path) const;
+
+  /// Throws Error naming what does not fit together.
+  void validate() const;
+};
+
+}  // namespace sdm::face

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <vector>
+
+#include "sdm/image/hog.h"
+
+namespace sdm::face {
+
+/// What a stage looks at.
+struct StageRecipe {
+  int cells = 4;   // the patch of a point has cells x cells cells
+  float cell = 8;  // side of a cell in canvas pixels
+  /// Fit the frame to the current shape and draw the canvas again before this stage. Patches then
+  /// see every face upright and of the same size.
+  bool redraw = true;
+};
+
+/// How a model looks at a face, in training and in use.
+///
+/// The face is drawn on a square canvas by the frame that brought the mean shape closest to the
+/// current one. A stage's features are HoG patches on the canvas at the current points, and the
+/// current shape less the mean shape, in face units, times `shape_weight`: what the points so far
+/// say of one another.
+struct Recipe {
+  float unit = 40;         // canvas pixels for one unit of the face (the eyes' outer corners)
+  float canvas = 2.6F;     // side of the canvas in units
+  float shape_weight = 8;  // 0: patches alone
+  image::Normalisation normalisation = image::Normalisation::sqrt_l1;
+  bool subpixel = true;  // patches between pixels (image/hog.h)
+  std::vector<StageRecipe> stages;
+
+  int canvas_size() const { return static_cast<int>(unit * canvas + 0.5F); }
+  image::HogOptions hog(int stage) const;
+  /// Throws Error naming the field that is out of range.
+  void validate() const;
+};
+
+}  // namespace sdm::face

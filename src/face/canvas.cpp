@@ -1,0 +1,28 @@
+#include "face/canvas.h"
+
+namespace sdm::face {
+
+Canvas::Canvas(const Recipe& recipe)
+    : recipe_(&recipe),
+      pixels_(recipe.canvas_size(), recipe.canvas_size()),
+      resample_(recipe.canvas_size(), recipe.canvas_size()),
+      channels_(recipe.canvas_size(), recipe.canvas_size()) {}
+
+void Canvas::draw(image::ByteView grey, const Frame& frame) {
+  const double centre = 0.5 * (pixels_.width() - 1), unit = recipe_->unit;
+  const double a = static_cast<double>(frame.a) / unit, b = static_cast<double>(frame.b) / unit;
+  image::AffineMap map;
+  map << a, -b, static_cast<double>(frame.x) - (a - b) * centre,  //
+      b, a, static_cast<double>(frame.y) - (a + b) * centre;
+  resample_(grey, map, pixels_);
+  image::gradient_channels(image::FloatView(pixels_), channels_);
+}
+
+void Canvas::describe(int stage, const Eigen::Ref<const Shape>& face, std::span<float> out) {
+  const float centre = 0.5F * static_cast<float>(pixels_.width() - 1);
+  if (points_.cols() != face.cols()) points_.resize(2, face.cols());
+  points_ = (face.array() * recipe_->unit + centre).matrix();
+  image::hog(channels_, points_, recipe_->hog(stage), out);
+}
+
+}  // namespace sdm::face

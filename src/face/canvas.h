@@ -1,0 +1,30 @@
+#pragma once
+
+#include <span>
+
+#include "sdm/face/frame.h"
+#include "sdm/face/recipe.h"
+#include "sdm/image/gradient_channels.h"
+#include "sdm/image/resample.h"
+
+namespace sdm::face {
+
+/// A face drawn upright and in one size, and the patches on it. One object a thread; it allocates
+/// nothing after construction.
+class Canvas {
+ public:
+  explicit Canvas(const Recipe& recipe);
+
+  void draw(image::ByteView grey, const Frame& frame);
+  /// The patches of a stage at these points (face coordinates), one after the other.
+  void describe(int stage, const Eigen::Ref<const Shape>& face, std::span<float> out);
+
+ private:
+  const Recipe* recipe_;
+  image::Image<float> pixels_;
+  image::Resampler resample_;
+  image::GradientChannels channels_;
+  Shape points_;
+};
+
+}  // namespace sdm::face

@@ -1,0 +1,198 @@
+#include "sdm/face/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "face/folding.h"
+#include "sdm/error.h"
+
+namespace sdm::face {
+namespace {
+
+constexpr std::pair<image::Normalisation, const char*> kNormalisations[] = {
+    {image::Normalisation::none, "none"},
+    {image::Normalisation::l2, "l2"},
+    {image::Normalisation::l2_hys, "l2_hys"},
+    {image::Normalisation::sqrt_l1, "sqrt_l1"}};
+
+std::string name_of(image::Normalisation normalisation) {
+  for (const auto& [value, name] : kNormalisations)
+    if (value == normalisation) return name;
+  return "";
+}
+
+image::Normalisation normalisation_of(const std::string& text) {
+  for (const auto& [value, name] : kNormalisations)
+    if (text == name) return value;
+  throw Error(fmt::format("the normalisation is '{}', expected none, l2, l2_hys or sqrt_l1", text));
+}
+
+void require(bool good, const std::string& message) {
+  if (!good) throw Error("face model: " + message);
+}
+
+bool is_mirror(const std::vector<int>& mirror, Index points) {
+  const auto inside = [&](int p) { return p >= 0 && p < points; };
+  if (static_cast<Index>(mirror.size()) != points) return false;
+  for (Index p = 0; p < points; ++p) {
+    const int q = mirror[static_cast<std::size_t>(p)];
+    if (!inside(q) || mirror[static_cast<std::size_t>(q)] != p) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Frame BoxConvention::frame(const Box& box) const {
+  return {scale * box.width, 0, box.x + 0.5F * (box.width - 1) + dx * box.width,
+          box.y + 0.5F * (box.height - 1) + dy * box.width};
+}
+
+Box BoxConvention::box(const Frame& frame) const {
+  const float width = frame.scale() / scale;
+  return {frame.x - dx * width - 0.5F * (width - 1), frame.y - dy * width - 0.5F * (width - 1),
+          width, width};
+}
+
+const BoxConvention& Model::convention(const std::string& detector) const {
+  require(!boxes.empty(), "it knows no detector's boxes");
+  if (detector.empty()) return boxes.front();
+  std::string known;
+  for (const BoxConvention& one : boxes) {
+    if (one.detector == detector) return one;
+    known += (known.empty() ? "" : ", ") + one.detector;
+  }
+  throw Error(fmt::format("the model does not know the boxes of '{}', expected one of: {}",
+                          detector, known));
+}
+
+void Model::validate() const {
+  recipe.validate();
+  const Index n = points();
+  require(n >= 2 && n <= 4096, fmt::format("{} points, expected 2 to 4096", n));
+  require(mean.allFinite(), "the mean shape is not finite");
+  require(mirror.empty() || is_mirror(mirror, n), "the mirror does not pair the points");
+  require(!boxes.empty(), "no box convention");
+  for (const BoxConvention& one : boxes)
+    require(
+        one.scale > 0 && std::isfinite(one.scale) && std::isfinite(one.dx) && std::isfinite(one.dy),
+        fmt::format("the boxes of '{}' have the scale {}", one.detector, one.scale));
+  require(maps.size() == recipe.stages.size(),
+          fmt::format("{} maps for {} stages", maps.size(), recipe.stages.size()));
+  require(typical_step > 0, fmt::format("the typical step is {}", typical_step));
+  for (std::size_t i = 0; i < maps.size(); ++i) {
+    const CompactMap& map = maps[i];
+    const auto rank = static_cast<std::size_t>(map.rank());
+    const Folding folding(n, recipe.stages[i].cells, mirror);
+    require(map.values.type() == io::ElementType::i8 &&
+                map.values.shape() == io::Shape{static_cast<std::size_t>(folding.size()), rank} &&
+                map.scale.type() == io::ElementType::f32 && map.scale.shape() == io::Shape{1, rank},
+            fmt::format("the values of stage {} are {} with the scale {}, expected i8 [{}, {}] "
+                        "with f32 [1, {}]",
+                        i, io::describe(map.values), io::describe(map.scale), folding.size(), rank,
+                        rank));
+    require(
+        map.even >= 0 && map.even <= map.rank() && (folding.mirrored() || map.even == map.rank()),
+        fmt::format("stage {} has {} even rows of {}", i, map.even, rank));
+    require(map.left.rows() == 2 * n && map.bias.size() == 2 * n && map.shape.cols() == 2 * n &&
+                map.shape.rows() == map.rank(),
+            fmt::format("the factors of stage {} do not fit {} points", i, n));
+    require(map.left.allFinite() && map.bias.allFinite() && map.shape.allFinite(),
+            fmt::format("stage {} holds numbers that are not finite", i));
+  }
+}
+
+io::Model Model::to_io() const {
+  validate();
+  nlohmann::ordered_json stages = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < maps.size(); ++i) {
+    const StageRecipe& stage = recipe.stages[i];
+    stages.push_back({{"cells", stage.cells},
+                      {"cell", stage.cell},
+                      {"redraw", stage.redraw},
+                      {"rank", maps[i].rank()},
+                      {"even", maps[i].even}});
+  }
+  nlohmann::ordered_json conventions = nlohmann::ordered_json::array();
+  for (const BoxConvention& one : boxes)
+    conventions.push_back({{"detector", one.detector},
+                           {"scale", one.scale},
+                           {"dx", one.dx},
+                           {"dy", one.dy},
+                           {"sigma_x", one.sigma_x},
+                           {"sigma_y", one.sigma_y},
+                           {"sigma_log_scale", one.sigma_log_scale}});
+  io::Model file;
+  file.kind = "face";
+  file.header = nlohmann::ordered_json{
+      {"name", name},
+      {"points", points()},
+      {"mirror", mirror},
+      {"boxes", conventions},
+      {"unit", recipe.unit},
+      {"canvas", recipe.canvas},
+      {"shape_weight", recipe.shape_weight},
+      {"normalisation", name_of(recipe.normalisation)},
+      {"subpixel", recipe.subpixel},
+      {"stages", stages},
+      {"typical_step", typical_step},
+      {"provenance", provenance},
+      {"licence",
+       licence}}.dump(1);
+  file.put("mean", io::to_tensor(mean));
+  for (std::size_t i = 0; i < maps.size(); ++i) {
+    const CompactMap& map = maps[i];
+    const std::string stage = fmt::format("stage{}.", i);
+    file.put(stage + "patches", map.values);
+    file.put(stage + "patches.scale", map.scale);
+    file.put(stage + "shape", io::to_tensor(map.shape));
+    file.put(stage + "left", io::to_tensor(map.left));
+    file.put(stage + "bias", io::to_tensor(map.bias));
+  }
+  return file;
+}
+
+Model Model::from(const io::Model& file) {
+  file.require_kind("face");
+  Model model;
+  try {
+    const auto header = nlohmann::json::parse(file.header);
+    model.name = header.at("name");
+    model.provenance = header.at("provenance");
+    model.licence = header.at("licence");
+    model.mirror = header.at("mirror").get<std::vector<int>>();
+    model.typical_step = header.at("typical_step");
+    model.recipe.unit = header.at("unit");
+    model.recipe.canvas = header.at("canvas");
+    model.recipe.shape_weight = header.at("shape_weight");
+    model.recipe.normalisation = normalisation_of(header.at("normalisation"));
+    model.recipe.subpixel = header.at("subpixel");
+    for (const auto& one : header.at("boxes"))
+      model.boxes.push_back({one.at("detector"), one.at("scale"), one.at("dx"), one.at("dy"),
+                             one.at("sigma_x"), one.at("sigma_y"), one.at("sigma_log_scale")});
+    model.mean = file.matrix<float>("mean", 2);
+    const Index n = model.points();
+    for (const auto& one : header.at("stages")) {
+      const std::string stage = fmt::format("stage{}.", model.maps.size());
+      model.recipe.stages.push_back({one.at("cells"), one.at("cell"), one.at("redraw")});
+      const Index rank = one.at("rank");
+      CompactMap map;
+      map.values = file.tensor(stage + "patches");
+      map.scale = file.tensor(stage + "patches.scale");
+      map.even = one.at("even");
+      map.shape = file.matrix<float>(stage + "shape", rank, 2 * n);
+      map.left = file.matrix<float>(stage + "left", 2 * n, rank);
+      map.bias = file.vector<float>(stage + "bias", 2 * n);
+      model.maps.push_back(std::move(map));
+    }
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(fmt::format("face model: the header is not one of a face model: {}", error.what()));
+  }
+  model.validate();
+  return model;
+}
+
+}  // namespace sdm::face

@@ -1,0 +1,60 @@
+#include <fmt/format.h>
+
+#include "sdm/error.h"
+#include "sdm/face/trainer.h"
+
+namespace sdm::face {
+namespace {
+
+std::vector<StageRecipe> stages(int cells, const std::vector<float>& sizes, int redraws) {
+  std::vector<StageRecipe> result;
+  for (const float size : sizes)
+    result.push_back({cells, size, static_cast<int>(result.size()) <= redraws});
+  return result;
+}
+
+}  // namespace
+
+TrainerOptions TrainerOptions::preset(const std::string& name) {
+  TrainerOptions options;
+  Recipe& recipe = options.recipe;
+  if (name == "fast") {
+    recipe.unit = 40;
+    recipe.shape_weight = 8;
+    recipe.stages = stages(3, {8, 6, 5, 4}, 1);
+  } else if (name == "accurate") {
+    recipe.unit = 70;
+    recipe.shape_weight = 12;
+    recipe.stages = stages(4, {11, 8, 6, 5, 4, 4}, 6);
+  } else if (name == "paper") {
+    recipe.unit = 50;
+    recipe.shape_weight = 0;
+    recipe.stages = stages(4, {8, 8, 8, 8}, 0);
+    recipe.normalisation = image::Normalisation::l2;
+    options.starts = 10;
+    options.box_starts = 0;
+    options.folds = 1;
+    options.cross_fit = false;
+    options.penalties = {1e-3};
+    options.pca_energy = 0.98;
+    options.robust = 0;
+  } else {
+    throw Error(fmt::format("the preset is '{}', expected accurate, fast or paper", name));
+  }
+  return options;
+}
+
+void TrainerOptions::validate() const {
+  const auto require = [](bool good, const std::string& message) {
+    if (!good) throw Error(message);
+  };
+  recipe.validate();
+  require(!detectors.empty(), "no detector is named, expected at least one");
+  require(starts >= 1 && starts <= 1000,
+          fmt::format("{} starts of each face, expected 1 to 1000", starts));
+  require(box_starts >= 0, fmt::format("{} starts from boxes, expected 0 or more", box_starts));
+  require(!penalties.empty(), "no penalty is given, expected at least one");
+  require(robust >= 0, fmt::format("the robust error is {}, expected 0 or more", robust));
+}
+
+}  // namespace sdm::face

@@ -1,0 +1,34 @@
+#include "sdm/face/recipe.h"
+
+#include <fmt/format.h>
+
+#include "sdm/error.h"
+
+namespace sdm::face {
+
+image::HogOptions Recipe::hog(int stage) const {
+  const StageRecipe& at = stages[static_cast<std::size_t>(stage)];
+  image::HogOptions options;
+  options.cells = at.cells;
+  options.cell = at.cell;
+  options.subpixel = subpixel;
+  options.normalisation = normalisation;
+  return options;
+}
+
+void Recipe::validate() const {
+  const auto require = [](bool good, const std::string& message) {
+    if (!good) throw Error(message);
+  };
+  require(unit >= 8 && unit <= 512,
+          fmt::format("the canvas has {} px a unit, expected 8 to 512", unit));
+  require(canvas >= 1 && canvas <= 8,
+          fmt::format("the canvas is {} units wide, expected 1 to 8", canvas));
+  require(shape_weight >= 0 && shape_weight <= 1e4F,
+          fmt::format("the shape weight is {}, expected 0 to 10000", shape_weight));
+  require(!stages.empty() && stages.size() <= 64,
+          fmt::format("the recipe has {} stages, expected 1 to 64", stages.size()));
+  for (std::size_t i = 0; i < stages.size(); ++i) hog(static_cast<int>(i)).validate();
+}
+
+}  // namespace sdm::face

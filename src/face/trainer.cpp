@@ -1,0 +1,320 @@
+#include "sdm/face/trainer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
+#include <random>
+
+#include "face/compact.h"
+#include "face/face_problem.h"
+#include "sdm/error.h"
+#include "sdm/face/aligner.h"
+#include "sdm/image/resample.h"
+#include "sdm/linear/thread_pool.h"
+
+namespace sdm::face {
+namespace {
+
+Box box_of(const TrainingFace& face, std::size_t detector) {
+  return detector < face.boxes.size() ? face.boxes[detector] : Box{};
+}
+
+// Normal numbers that are the same on every machine up to the last bits of log and cos.
+class Noise {
+ public:
+  explicit Noise(std::uint64_t seed) : random_(seed) {}
+  float operator()() {
+    const double u = (static_cast<double>(random_() >> 11) + 1) * 0x1p-53;
+    const double v = static_cast<double>(random_() >> 11) * 0x1p-53;
+    return static_cast<float>(std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v));
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+// Where the detector might have seen the face: upright.
+Frame noisy_frame(const Shape& truth, const Shape& mean, const BoxConvention& convention,
+                  Noise& noise) {
+  const Frame frame = fit_frame(mean, truth);
+  const float unit = frame.scale();
+  const float x = noise(), y = noise(), s = noise();
+  return {unit * std::exp(convention.sigma_log_scale * s), 0,
+          frame.x + unit * convention.sigma_x * x, frame.y + unit * convention.sigma_y * y};
+}
+
+void check(const std::vector<TrainingFace>& faces, const char* what, Index points) {
+  for (std::size_t i = 0; i < faces.size(); ++i) {
+    const auto fail = [&](const std::string& why) {
+      throw Error(fmt::format("{} {}: {}", what, i, why));
+    };
+    if (image::ByteView(faces[i].picture).empty()) fail("it has no picture");
+    if (faces[i].truth.cols() != points)
+      fail(fmt::format("it has {} points, expected {}", faces[i].truth.cols(), points));
+    Index known = 0;
+    for (Index p = 0; p < points; ++p) known += faces[i].truth.col(p).allFinite() ? 1 : 0;
+    if (2 * known < points)
+      fail(fmt::format("{} of its {} points are known, expected at least half", known, points));
+  }
+}
+
+class Trainer {
+ public:
+  Trainer(const std::vector<TrainingFace>& faces, const std::vector<TrainingFace>& dev,
+          const TrainerOptions& options)
+      : faces_(faces), dev_(dev), options_(options), pool_(options.threads) {
+    options.validate();
+    if (faces.empty()) throw Error("there are no faces to train on, expected at least one");
+    const Index points = faces.front().truth.cols();
+    check(faces, "face", points);
+    check(dev, "dev face", points);
+    std::vector<Shape> truths;
+    for (const TrainingFace& face : faces) truths.push_back(face.truth);
+    mean_ = mean_shape(truths, options.mirror, options.unit);
+    for (std::size_t d = 0; d < options.detectors.size(); ++d) {
+      std::vector<Box> boxes;
+      for (const TrainingFace& face : faces) boxes.push_back(box_of(face, d));
+      const auto found =
+          std::count_if(boxes.begin(), boxes.end(), [](const Box& box) { return box.width > 0; });
+      // Without any boxes the model is started from the truth, with a detector's usual noise.
+      if (found >= 2)
+        boxes_.push_back(measure_convention(options.detectors[d], truths, boxes, mean_));
+      else if (d == 0)
+        boxes_.push_back({options.detectors[d]});
+    }
+  }
+
+  TrainedFace run(const TrainerObserver& observer) {
+    std::vector<Index> face_of_sample;
+    for (std::size_t i = 0; i < faces_.size(); ++i)
+      face_of_sample.insert(face_of_sample.end(), static_cast<std::size_t>(options_.starts),
+                            static_cast<Index>(i));
+    FaceProblem problem(faces_, options_.recipe, mean_, options_.mirror, face_of_sample);
+    Matrix<float> starts(problem.state_size(), problem.samples()),
+        targets(problem.state_size(), problem.samples());
+    for (Index s = 0; s < problem.samples(); ++s) {
+      const TrainingFace& face = faces_[static_cast<std::size_t>(problem.group(s))];
+      const Shape truth = complete(face.truth, mean_);
+      starts.col(s) = problem.start(start(face, truth, static_cast<int>(s % options_.starts),
+                                          options_.seed + static_cast<std::uint64_t>(s)));
+      targets.col(s) = problem.target(truth);
+      targets(targets.rows() - 1, s) = recipe_mark();
+    }
+
+    TrainedFace result;
+    prepare_dev(result);
+    double dev_error = std::numeric_limits<double>::quiet_NaN();
+    std::vector<double> dev_errors;
+    problem.on_learned = [&](int stage, const DescentMap<float>& map) {
+      if (!dev_.empty()) dev_error = advance_dev(stage, map);
+      dev_errors.push_back(dev_error);
+    };
+    TrainObserver inner;
+    inner.estimate = observer.estimate;
+    inner.progress = observer.progress;
+    inner.stage = [&](const StageSummary& stage) {
+      if (observer.stage) observer.stage({stage, dev_error});
+    };
+    const TrainOptions train_options = descent_options();
+    TrainResult<float> trained = sdm::train(problem, starts, targets, train_options, inner);
+    result.summary = std::move(trained.summary);
+    for (std::size_t i = 0; i < result.summary.stages.size(); ++i)
+      result.stages.push_back({result.summary.stages[i], dev_errors[i]});
+
+    Model& model = result.model;
+    model.recipe = options_.recipe;
+    model.mean = mean_;
+    model.mirror = options_.mirror;
+    model.boxes = boxes_;
+    model.name = options_.name;
+    model.provenance = options_.provenance;
+    model.licence = options_.licence;
+    for (std::size_t i = 0; i < trained.cascade.maps.size(); ++i)
+      model.maps.push_back(compact(trained.cascade.maps[i], mean_.cols(),
+                                   options_.recipe.stages[i].cells, options_.mirror));
+    model.typical_step = typical_step(model);
+    return result;
+  }
+
+ private:
+  Frame start(const TrainingFace& face, const Shape& truth, int number, std::uint64_t seed) const {
+    const auto d = static_cast<std::size_t>(number);
+    if (number < options_.box_starts && d < boxes_.size() && box_of(face, d).width > 0)
+      return boxes_[d].frame(box_of(face, d));
+    Noise noise(seed);
+    return noisy_frame(truth, mean_, boxes_.front(), noise);
+  }
+
+  // A number from the recipe, kept in the unused stage of the targets, which a checkpoint's
+  // fingerprint covers: a training with other patches must not go on from it.
+  float recipe_mark() const {
+    const Recipe& r = options_.recipe;
+    double mark = r.unit + 3 * r.canvas + 7 * r.shape_weight +
+                  11 * static_cast<int>(r.normalisation) + 13 * (r.subpixel ? 1 : 0) +
+                  17 * options_.robust;
+    for (const StageRecipe& stage : r.stages)
+      mark = 1.7 * mark + stage.cell + 0.3 * (stage.redraw ? 1 : 0);
+    return static_cast<float>(mark);
+  }
+
+  TrainOptions descent_options() const {
+    TrainOptions options;
+    options.stages = static_cast<int>(options_.recipe.stages.size());
+    options.penalty = options_.penalties.size() == 1 ? Penalty::relative(options_.penalties[0])
+                                                     : Penalty::held_out(options_.penalties);
+    options.folds = options_.folds;
+    options.cross_fit = options_.cross_fit;
+    options.pca_energy = options_.pca_energy;
+    options.rank = options_.rank;
+    options.rank_tolerance = options_.rank_tolerance;
+    if (options_.robust > 0)
+      options.robust_weight = [robust = options_.robust](double error) {
+        // Beyond half a unit the start had lost the face.
+        return error > 0.5 ? 1e-4 : std::min(1.0, robust / error);
+      };
+    options.seed = options_.seed;
+    options.threads = options_.threads;
+    options.checkpoint = options_.checkpoint;
+    return options;
+  }
+
+  void prepare_dev(TrainedFace& result) {
+    std::vector<Index> order(dev_.size());
+    std::iota(order.begin(), order.end(), Index(0));
+    dev_problem_ =
+        std::make_unique<FaceProblem>(dev_, options_.recipe, mean_, options_.mirror, order);
+    dev_states_.resize(dev_problem_->state_size(), static_cast<Index>(dev_.size()));
+    for (std::size_t i = 0; i < dev_.size(); ++i) {
+      Frame frame;
+      if (box_of(dev_[i], 0).width > 0) {
+        frame = boxes_.front().frame(box_of(dev_[i], 0));
+      } else {
+        Noise noise(options_.seed + i);
+        frame = noisy_frame(complete(dev_[i].truth, mean_), mean_, boxes_.front(), noise);
+      }
+      dev_states_.col(static_cast<Index>(i)) = dev_problem_->start(frame);
+    }
+    result.dev_start_error = mean_dev_error();
+  }
+
+  double advance_dev(int stage, const DescentMap<float>& map) {
+    pool_.run(dev_states_.cols(), [&](Index i, int) {
+      Vector<float> f(map.feature_size()), scratch(map.rank()), delta(map.delta_size()),
+          x = dev_states_.col(i);
+      dev_problem_->features(i, stage, x, f);
+      map.apply(f, scratch, delta);
+      dev_problem_->step(x, delta, dev_states_.col(i));
+    });
+    return mean_dev_error();
+  }
+
+  double mean_dev_error() const {
+    double sum = 0;
+    for (std::size_t i = 0; i < dev_.size(); ++i) {
+      const auto x = dev_states_.col(static_cast<Index>(i));
+      const auto f = x.segment<4>(x.size() - 5);
+      Shape points(2, mean_.cols());
+      Frame{f[0], f[1], f[2], f[3]}.to_image(Eigen::Map<const Shape>(x.data(), 2, mean_.cols()),
+                                             points);
+      sum += face_error(points, dev_[i].truth);
+    }
+    return sum / static_cast<double>(dev_.size());
+  }
+
+  // Mean distance of the known points over the unit of the true shape.
+  double face_error(const Shape& points, const Shape& truth) const {
+    double sum = 0, count = 0;
+    for (Index p = 0; p < truth.cols(); ++p) {
+      if (!truth.col(p).allFinite()) continue;
+      sum += static_cast<double>((points.col(p) - truth.col(p)).norm());
+      ++count;
+    }
+    const auto [a, b] = options_.unit;
+    const double length = a >= 0 ? static_cast<double>((truth.col(a) - truth.col(b)).norm())
+                                 : static_cast<double>(fit_frame(mean_, truth).scale());
+    return sum / (count * (std::isfinite(length) && length > 0
+                               ? length
+                               : static_cast<double>(fit_frame(mean_, truth).scale())));
+  }
+
+  // Three times the median of what the last stage still moves in faces: most then score above 0.9.
+  float typical_step(Model model) const {
+    model.typical_step = 1;
+    Aligner aligner(model);
+    std::vector<float> steps;
+    const std::size_t stride = std::max<std::size_t>(1, faces_.size() / 200);
+    for (std::size_t i = 0; i < faces_.size(); i += stride) {
+      const Frame frame = start(faces_[i], complete(faces_[i].truth, mean_), 0, options_.seed + i);
+      const float score = aligner.align(faces_[i].picture, frame).score;
+      steps.push_back(std::sqrt(1 / score - 1));
+    }
+    std::nth_element(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2),
+                     steps.end());
+    return std::max(3 * steps[steps.size() / 2], 1e-4F);
+  }
+
+  const std::vector<TrainingFace>&faces_, &dev_;
+  const TrainerOptions& options_;
+  ThreadPool pool_;
+  Shape mean_;
+  std::vector<BoxConvention> boxes_;
+  std::unique_ptr<FaceProblem> dev_problem_;
+  Matrix<float> dev_states_;
+};
+
+}  // namespace
+
+TrainingFace trim(image::ByteView grey, const Shape& truth, std::vector<Box> boxes,
+                  const Recipe& recipe) {
+  Eigen::Vector2f low(1e9F, 1e9F), high(-1e9F, -1e9F);
+  for (Index p = 0; p < truth.cols(); ++p) {
+    if (!truth.col(p).allFinite()) continue;
+    low = low.cwiseMin(truth.col(p));
+    high = high.cwiseMax(truth.col(p));
+  }
+  if (!(low.x() <= high.x())) throw Error("a face has no known points");
+  const Eigen::Vector2f centre = 0.5F * (low + high);
+  const float half = (high - low).maxCoeff();
+  const auto clamp = [](float v, int size) {
+    return static_cast<int>(std::clamp(v, 0.0F, static_cast<float>(size)));
+  };
+  // The landmark box is about 1.6 units large.
+  int factor = 1;
+  while (half / 1.6F >= 2 * static_cast<float>(factor) * recipe.unit) factor *= 2;
+  const int x0 = clamp(std::floor(centre.x() - half), grey.width),
+            y0 = clamp(std::floor(centre.y() - half), grey.height);
+  int width = clamp(std::ceil(centre.x() + half) + 1, grey.width) - x0,
+      height = clamp(std::ceil(centre.y() + half) + 1, grey.height) - y0;
+  width = width / factor * factor;
+  height = height / factor * factor;
+  if (width < factor || height < factor) throw Error("a face lies outside its picture");
+
+  TrainingFace face;
+  face.picture = image::Image<std::uint8_t>(width / factor, height / factor);
+  image::shrink(grey.crop(x0, y0, width, height), factor, face.picture);
+  // The centre of a shrunk pixel is the middle of those it stands for.
+  const float f = static_cast<float>(factor), off = 0.5F * (f - 1);
+  const auto to = [&](float v, int origin) { return (v - static_cast<float>(origin) - off) / f; };
+  face.truth = truth;
+  for (Index p = 0; p < truth.cols(); ++p)
+    face.truth.col(p) << to(truth(0, p), x0), to(truth(1, p), y0);
+  for (Box& box : boxes) {
+    const float cx = to(box.x + 0.5F * (box.width - 1), x0),
+                cy = to(box.y + 0.5F * (box.height - 1), y0);
+    const float w = box.width / f, h = box.height / f;
+    box = {cx - 0.5F * (w - 1), cy - 0.5F * (h - 1), w, h};
+  }
+  face.boxes = std::move(boxes);
+  return face;
+}
+
+TrainedFace train(const std::vector<TrainingFace>& faces, const std::vector<TrainingFace>& dev,
+                  const TrainerOptions& options, const TrainerObserver& observer) {
+  return Trainer(faces, dev, options).run(observer);
+}
+
+}  // namespace sdm::face
