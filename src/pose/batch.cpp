@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "pose/state.h"
-#include "sdm/pose/object.h"
 
 // Scalable vectors (SVE, RISC-V) cannot be elements of arrays, which the kernel relies on; such
 // machines run their fixed-size targets.
@@ -98,10 +97,8 @@ HWY_INLINE void descend(const Packed& model, const float* map, const float* imag
   for (Index i = 0; i < n; ++i, point += 3, r += 12, image += 2 * lanes) {
     const V scale = at.z / hn::Max(at.turn(2, point, at.z), least);
     const V u = hn::Load(Tag(), image), v = hn::Load(Tag(), image + lanes);
-    const auto seen = hn::Eq(u + v, u + v);
-    const V fu = hn::IfThenElseZero(seen, hn::MulSub(at.turn(0, point, at.x), scale, at.z * u));
-    const V fv = hn::IfThenElseZero(seen, hn::MulSub(at.turn(1, point, at.y), scale, at.z * v));
-    subtract(r, fu, fv, delta);
+    subtract(r, hn::MulSub(at.turn(0, point, at.x), scale, at.z * u),
+             hn::MulSub(at.turn(1, point, at.y), scale, at.z * v), delta);
   }
   move_by(delta, x);
 }
@@ -117,39 +114,31 @@ HWY_INLINE State first_step(const Packed& model, const Packed::Cell& cell, const
   const Index n = model.point_count();
   for (Index i = 0; i < n; ++i, h += 2, r += 12, image += 2 * lanes) {
     const V u = hn::Load(Tag(), image), v = hn::Load(Tag(), image + lanes);
-    const auto seen = hn::Eq(u + v, u + v);
-    const V fu = hn::IfThenElseZero(seen, x.s * (set(h[0]) - u));
-    const V fv = hn::IfThenElseZero(seen, x.s * (set(h[1]) - v));
-    subtract(r, fu, fv, delta);
+    subtract(r, x.s * (set(h[0]) - u), x.s * (set(h[1]) - v), delta);
   }
   move_by(delta, x);
   return x;
 }
 
-/// Root mean square reprojection error in pixels over the seen points; see estimate_batch.
+/// Root mean square reprojection error in pixels; infinite with a point behind the camera, NaN with
+/// a point that is NaN.
 HWY_INLINE V error_of(const Packed& model, const float* image, const State& x) {
   const Placed at(x);
   const V fx = set(static_cast<float>(model.camera.fx)),
           fy = set(static_cast<float>(model.camera.fy));
-  const V zero = set(0), one = set(1);
-  V sum = zero, count = zero, closest = set(std::numeric_limits<float>::max());
+  V sum = set(0), closest = set(std::numeric_limits<float>::max());
   const Index n = model.point_count();
   const float* point = model.points.data();
   for (Index i = 0; i < n; ++i, point += 3, image += 2 * lanes) {
-    const V z = at.turn(2, point, at.z);
+    const V z = at.turn(2, point, at.z), inverse = set(1) / z;
     const V u = hn::Load(Tag(), image), v = hn::Load(Tag(), image + lanes);
-    const auto seen = hn::Eq(u + v, u + v);
-    const V inverse = one / z;
-    const V du = fx * hn::IfThenElseZero(seen, hn::MulSub(at.turn(0, point, at.x), inverse, u));
-    const V dv = fy * hn::IfThenElseZero(seen, hn::MulSub(at.turn(1, point, at.y), inverse, v));
+    const V du = fx * hn::MulSub(at.turn(0, point, at.x), inverse, u);
+    const V dv = fy * hn::MulSub(at.turn(1, point, at.y), inverse, v);
     sum = hn::MulAdd(du, du, hn::MulAdd(dv, dv, sum));
-    count = count + hn::IfThenElseZero(seen, one);
-    closest = hn::Min(closest, hn::IfThenElse(seen, z, closest));
+    closest = hn::Min(closest, z);
   }
-  const V error = hn::IfThenElse(hn::Gt(closest, zero), hn::Sqrt(sum / count),
-                                 set(std::numeric_limits<float>::infinity()));
-  return hn::IfThenElse(hn::Lt(count, set(static_cast<float>(least_points))),
-                        set(std::numeric_limits<float>::quiet_NaN()), error);
+  return hn::IfThenElse(hn::Le(closest, set(0)), set(std::numeric_limits<float>::infinity()),
+                        hn::Sqrt(sum * set(1 / static_cast<float>(n))));
 }
 
 constexpr int lower(int i, int j) { return i * (i + 1) / 2 + j; }
@@ -199,11 +188,8 @@ HWY_INLINE void polish(const Packed& model, const float* image, State& x) {
   for (Index i = 0; i < n; ++i, point += 3, image += 2 * lanes) {
     const V wx = at.turn(0, point, zero), wy = at.turn(1, point, zero),
             wz = at.turn(2, point, zero);
-    const V iu = hn::Load(Tag(), image), iv = hn::Load(Tag(), image + lanes);
-    const auto seen = hn::Eq(iu + iv, iu + iv);
-    const V depth = set(1) / hn::Max(wz + at.z, least);
-    const V u = (wx + at.x) * depth, v = (wy + at.y) * depth;
-    const V inverse = hn::IfThenElseZero(seen, depth);  // an unseen point has no rows
+    const V inverse = set(1) / hn::Max(wz + at.z, least);
+    const V u = (wx + at.x) * inverse, v = (wy + at.y) * inverse;
     const V row_u[6] = {hn::Neg(u * wy) * inverse,
                         hn::MulAdd(u, wx, wz) * inverse,
                         hn::Neg(wy) * inverse,
@@ -216,10 +202,10 @@ HWY_INLINE void polish(const Packed& model, const float* image, State& x) {
                         zero,
                         inverse,
                         hn::Neg(v) * inverse};
-    accumulate<4>(row_u, hn::IfThenElseZero(seen, u - iu), h, g);
-    accumulate<3>(row_v, hn::IfThenElseZero(seen, v - iv), h, g);
+    accumulate<4>(row_u, u - hn::Load(Tag(), image), h, g);
+    accumulate<3>(row_v, v - hn::Load(Tag(), image + lanes), h, g);
   }
-  // A damping at the level of rounding: a pose that the seen points leave open stays finite.
+  // A damping at the level of rounding: a pose that the points leave open stays finite.
   for (int k = 0; k < 6; ++k) {
     V& diagonal = h[lower(k, k)];
     diagonal = hn::MulAdd(diagonal, set(1e-6f), diagonal + set(1e-20f));

@@ -37,6 +37,7 @@ struct BatchSpan {
   Index count;
 };
 
+/// Poses with all points seen. One with a NaN among its pixels ends with the error NaN.
 void run_batch(const PackedEstimator& model, const Estimator::BatchOptions& options,
                const BatchSpan& span);
 

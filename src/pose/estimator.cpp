@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/QR>
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -14,14 +17,24 @@
 namespace sdm::pose {
 namespace {
 
-/// Moves x by the stages [first, last) of a cascade. `features` and `delta` are buffers.
-void descend(const Frame& frame, const Cascade<double>& cascade, const Points2& image, int first,
-             int last, Vector<double>& features, Vector<double>& scratch, Vector<double>& x) {
-  Vector<double> delta(delta_size);
-  for (int stage = first; stage < last; ++stage) {
-    state_features(frame, image, x, features);
-    cascade.maps[static_cast<std::size_t>(stage)].apply(features, scratch, delta);
-    state_step(x, delta, x);
+/// Fills in the unseen points. An affine camera keeps affine combinations, so the one that makes an
+/// object point of the seen ones makes its image too.
+void fill_by_combination(const Points3& object, Points2& image) {
+  std::vector<Index> seen;
+  for (Index i = 0; i < image.cols(); ++i)
+    if (is_seen(image, i)) seen.push_back(i);
+  const Points3 known = object(Eigen::all, seen);
+  const Eigen::Vector3d mean = known.rowwise().mean();
+  const double size = (known.colwise() - mean).norm();
+  Eigen::Matrix4Xd base = Eigen::Matrix4Xd::Ones(4, known.cols());
+  base.topRows<3>() = (known.colwise() - mean) / size;
+  const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver(base);
+  const Points2 known_image = image(Eigen::all, seen);
+  for (Index i = 0; i < image.cols(); ++i) {
+    if (is_seen(image, i)) continue;
+    Eigen::Vector4d point = Eigen::Vector4d::Ones();
+    point.head<3>() = (object.col(i) - mean) / size;
+    image.col(i) = known_image * solver.solve(point);
   }
 }
 
@@ -87,36 +100,62 @@ Estimator::Estimator(Points3 object, Camera camera, PoseRange range, std::vector
   packed_ = std::move(packed);
 }
 
-Vector<double> Estimator::choose_and_run(const Points2& image) const {
+Pose Estimator::descend(const Points2& image, int stages) const {
   const Frame frame(object_, range_.centre);
   Vector<double> features(2 * object_.cols()), scratch(cells_.front().cascade.largest_rank());
+  Vector<double> delta(delta_size);
+  const auto advance = [&](const Cell& cell, int stage, Vector<double>& x) {
+    state_features(frame, image, x, features);
+    cell.cascade.maps[static_cast<std::size_t>(stage)].apply(features, scratch, delta);
+    state_step(x, delta, x);
+  };
   Vector<double> best;
   const Cell* best_cell = nullptr;
   double best_error = std::numeric_limits<double>::infinity();
   for (const Cell& cell : cells_) {
     Vector<double> x = frame.to_state({cell.start, range_.centre.translation});
-    descend(frame, cell.cascade, image, 0, 1, features, scratch, x);
-    state_features(frame, image, x, features);
-    const double error = features.squaredNorm() / (x[6] * x[6]);
+    advance(cell, 0, x);
+    double error = 0;
+    if (cells_.size() > 1) {
+      state_features(frame, image, x, features);
+      error = features.squaredNorm() / (x[6] * x[6]);
+    }
     if (best_cell && !(error < best_error)) continue;
     best_error = error;
     best_cell = &cell;
     best = std::move(x);
   }
-  descend(frame, best_cell->cascade, image, 1, stages(), features, scratch, best);
-  return best;
+  for (int stage = 1; stage < stages; ++stage) advance(*best_cell, stage, best);
+  return frame.to_pose(best);
 }
 
-Estimate Estimator::estimate(const Points2& pixels) const { return estimate(pixels, nullptr); }
+Estimate Estimator::estimate(const Points2& pixels) const {
+  return estimate(pixels, stages(), nullptr);
+}
 
 Estimate Estimator::estimate(const Points2& pixels, const RefineOptions& options) const {
-  return estimate(pixels, &options);
+  return estimate(pixels, stages(), &options);
 }
 
-Estimate Estimator::estimate(const Points2& pixels, const RefineOptions* options) const {
+Estimate Estimator::estimate(const Points2& pixels, int stages,
+                             const RefineOptions* options) const {
   check_image(object_, pixels);
-  const Frame frame(object_, range_.centre);
-  const Pose pose = frame.to_pose(choose_and_run(normalise(camera_, pixels)));
+  const Points2 image = normalise(camera_, pixels);
+  Pose pose;
+  if (image.allFinite()) {
+    pose = descend(image, stages);
+  } else {
+    Points2 filled = image;
+    fill_by_combination(object_, filled);
+    pose = descend(filled, stages);
+    for (int round = 0; round < 2; ++round) {
+      const Points2 projected = project(object_, pose);
+      if (!projected.allFinite()) break;
+      for (Index i = 0; i < image.cols(); ++i)
+        if (!is_seen(image, i)) filled.col(i) = projected.col(i);
+      pose = descend(filled, stages);
+    }
+  }
   if (options) return refine(object_, camera_, pixels, pose, *options);
   return evaluate(object_, camera_, pixels, pose);
 }
@@ -138,6 +177,21 @@ void Estimator::estimate_batch(ConstMatrixRef<float> pixels, const BatchOptions&
   run_batch(*packed_, options,
             {pixels.data(), pixels.outerStride(), poses.data(), poses.outerStride(), errors.data(),
              pixels.cols()});
+  for (Index i = 0; i < pixels.cols(); ++i) {
+    if (!std::isnan(errors[i])) continue;
+    const Points2 image = pixels.col(i).cast<double>().reshaped(2, object_.cols());
+    Index seen = 0;
+    for (Index p = 0; p < image.cols(); ++p) seen += is_seen(image, p);
+    if (seen < least_points || image.array().isInf().any()) continue;
+    const int count = options.stages > 0 ? std::min(options.stages, stages()) : stages();
+    const RefineOptions refine_options{options.refine_steps, 0};
+    const Estimate found =
+        estimate(image, count, options.refine_steps > 0 ? &refine_options : nullptr);
+    const Rotation& q = found.pose.rotation;
+    poses.col(i) << Eigen::Vector4d(q.w(), q.x(), q.y(), q.z()).cast<float>(),
+        found.pose.translation.cast<float>();
+    errors[i] = static_cast<float>(found.reprojection_error);
+  }
 }
 
 Estimator Estimator::with_camera(const Camera& camera) const {

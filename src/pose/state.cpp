@@ -1,8 +1,10 @@
 #include "pose/state.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
-#include "pose/check.h"
+#include "sdm/error.h"
 
 namespace sdm::pose {
 namespace {
@@ -40,10 +42,7 @@ void state_features(const Frame& frame, const Points2& image, ConstVectorRef<dou
   for (Index i = 0; i < frame.points.cols(); ++i) {
     const Eigen::Vector3d point = q * frame.points.col(i) + centre;
     const Eigen::Vector2d h = point.head<2>() / std::max(point.z(), nearest);
-    if (is_seen(image, i))
-      out.segment<2>(2 * i) = x[6] * (h - image.col(i));
-    else
-      out.segment<2>(2 * i).setZero();
+    out.segment<2>(2 * i) = x[6] * (h - image.col(i));
   }
 }
 

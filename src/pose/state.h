@@ -28,7 +28,7 @@ struct Frame {
 inline constexpr double nearest = 0.01;
 
 /// (z/depth) (h(x) - U): the residual in the size it has at the object, so that one map serves all
-/// depths. A point that was not seen has none.
+/// depths. All points are seen.
 void state_features(const Frame& frame, const Points2& image, ConstVectorRef<double> x,
                     VectorRef<double> out);
 /// Deltas: three of the rotation (pose/rotation.h), two of the place in the image times z/depth,

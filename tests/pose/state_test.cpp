@@ -47,15 +47,5 @@ TEST(State, FeaturesAreTheScaledReprojectionResidual) {
   EXPECT_TRUE(features.isApprox(residual * x[6], 1e-10));
 }
 
-TEST(State, AnUnseenPointPullsNowhere) {
-  const Frame frame(cube(), centre);
-  Points2 image = Points2::Random(2, 8);
-  image(1, 3) = std::numeric_limits<double>::quiet_NaN();
-  Vector<double> features(16);
-  state_features(frame, image, frame.to_state(centre), features);
-  EXPECT_TRUE(features.segment<2>(6).isZero());
-  EXPECT_TRUE(features.allFinite());
-}
-
 }  // namespace
 }  // namespace sdm::pose

@@ -29,9 +29,10 @@ struct PoseRange {
 /// with a cascade for each cell, as the paper's conclusion proposes. Every cell makes its first
 /// step, the one that then explains the image best goes on alone.
 ///
-/// Missing points: a point with a NaN coordinate is taken to lie where the current pose projects
-/// it, so that it pulls nowhere; steps get shorter, not wrong, and a few polish steps make up for
-/// it. Outliers: see RefineOptions::outlier_pixels.
+/// Missing points (a NaN coordinate): the maps were learned with all points, so the unseen ones are
+/// filled in first as the combination of seen points that holds for a distant camera, then twice as
+/// the pose found projects them. They count neither in the polish nor in the error. The seen points
+/// should spread as the object does. Outliers: see RefineOptions::outlier_pixels.
 ///
 /// Everything here is const and thread-safe. Made by train_estimator (pose/train_estimator.h) or
 /// loaded; running needs no file system, no BLAS and no threads.
@@ -59,7 +60,8 @@ class Estimator {
   /// Many poses at once, in single precision, vectorised across poses.
   /// `pixels`: a column u0 v0 u1 v1 ... a pose. Fills a column qw qx qy qz tx ty tz of `poses` and
   /// the reprojection error for each: NaN where fewer than four points were seen, infinite where
-  /// the pose found has a seen point behind the camera. Throws Error on sizes that do not match.
+  /// the pose found has a point behind the camera. Poses with missing points go one by one through
+  /// `estimate`. Throws Error on sizes that do not match.
   void estimate_batch(ConstMatrixRef<float> pixels, const BatchOptions& options,
                       Eigen::Ref<Matrix<float>> poses, VectorRef<float> errors) const;
 
@@ -74,8 +76,8 @@ class Estimator {
   Estimator with_camera(const Camera& camera) const;
 
  private:
-  Vector<double> choose_and_run(const Points2& normalised) const;
-  Estimate estimate(const Points2& pixels, const RefineOptions* refine) const;
+  Pose descend(const Points2& normalised, int stages) const;
+  Estimate estimate(const Points2& pixels, int stages, const RefineOptions* refine) const;
 
   Points3 object_;
   Camera camera_;
