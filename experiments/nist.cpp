@@ -59,10 +59,14 @@ Results run_nist(const ExperimentContext& context) {
       "both NIST starts and the certified answer, 10 % margin; log scale for a parameter whose "
       "ends have one sign and span more than a factor of 5";
   results.settings["features"] =
-      "asinh((h - median) / interquartile range) at each abscissa, over the samples";
-  results.settings["samples"] = options.samples;
+      "asinh((h - centre) / scale) at each abscissa: median and interquartile range of the "
+      "samples, "
+      "or 0 and their 5 % quantile where they span more than three decades";
+  results.settings["cells"] = "each of the at most three widest log scales is cut in halves";
+  results.settings["samples_per_cell"] = options.samples;
+  results.settings["noise"] = options.noise;
   results.settings["stages"] = options.stages;
-  results.settings["answer"] = "the iterate with the least sum of squares";
+  results.settings["answer"] = "the iterate with the least residual, over all cells";
   results.settings["ceres"] = kHaveCeres ? ceres_settings() : "not built in";
   if (!kHaveCeres)
     context.say("ceres: not found when this program was built, its column is left out");

@@ -11,6 +11,7 @@ const std::vector<Experiment>& all_experiments() {
       {"analytic", "generic maps and reversed SDM against Newton on scalar functions",
        run_analytic},
       {"nist", "the 27 NIST StRD regression problems: SDM, SDM + refine, Ceres", run_nist},
+      {"pose", "3D pose: SDM against POSIT and OpenCV's solvePnP, narrow and wide ranges", run_pose},
   };
   return experiments;
 }

@@ -58,5 +58,6 @@ std::filesystem::path find_data(const ExperimentContext& context, const std::str
 // The experiments.
 Results run_analytic(const ExperimentContext& context);
 Results run_nist(const ExperimentContext& context);
+Results run_pose(const ExperimentContext& context);
 
 }  // namespace sdm::experiments

@@ -1,0 +1,107 @@
+#include "experiments/pose_objects.h"
+
+#include <cmath>
+#include <fstream>
+#include <numbers>
+#include <optional>
+
+#include "sdm/error.h"
+#include "sdm/pose/file.h"
+#include "sdm/pose/object.h"
+
+namespace sdm::experiments {
+namespace {
+
+using pose::Points3;
+
+std::optional<std::filesystem::path> data_file(const ExperimentContext& context,
+                                               const std::string& name) {
+  try {
+    return find_data(context, "pose/" + name);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+Points3 centred(const Points3& points) { return points.colwise() - points.rowwise().mean(); }
+
+/// From a mesh with y up that looks along +z to the camera's frame.
+Points3 facing(const Points3& mesh, double millimetres) {
+  return centred(Eigen::Vector3d(1, -1, -1).asDiagonal() * mesh * millimetres);
+}
+
+Points3 spread(const Points3& points, Eigen::Index count) {
+  return points(Eigen::all, pose::spread_points(points, std::min(count, points.cols())));
+}
+
+Points3 from_list(const std::vector<Eigen::Vector3d>& list) {
+  Points3 points(3, static_cast<Eigen::Index>(list.size()));
+  for (std::size_t i = 0; i < list.size(); ++i) points.col(static_cast<Eigen::Index>(i)) = list[i];
+  return points;
+}
+
+/// The front of an ellipsoid with a nose.
+Points3 made_head() {
+  std::vector<Eigen::Vector3d> points;
+  for (int row = -2; row <= 2; ++row)
+    for (int column = -3; column <= 3; ++column) {
+      const double up = row * 30 * std::numbers::pi / 180,
+                   turn = column * 24 * std::numbers::pi / 180;
+      const double x = 75 * std::sin(turn) * std::cos(up), y = 100 * std::sin(up);
+      const double nose = 25 * std::exp(-(x * x + y * y) / 600);
+      points.emplace_back(x, y, -85 * std::cos(turn) * std::cos(up) - nose);
+    }
+  return centred(from_list(points));
+}
+
+/// Head, trunk, arms and legs as rings of four points along their bones.
+Points3 made_figure() {
+  struct Bone {
+    Eigen::Vector3d from, to;
+    double radius;
+  };
+  const Bone bones[] = {
+      {{0, -800, 0}, {0, -600, 0}, 90},        {{0, -520, 0}, {0, -50, 0}, 150},
+      {{-180, -500, 0}, {-420, -50, -60}, 50}, {{180, -500, 0}, {420, -50, -60}, 50},
+      {{-100, 0, 0}, {-140, 830, 0}, 70},      {{100, 0, 0}, {140, 830, 0}, 70}};
+  std::vector<Eigen::Vector3d> points;
+  for (const Bone& bone : bones)
+    for (const double along : {0.0, 0.5, 1.0})
+      for (int side = 0; side < 4; ++side) {
+        const double turn = (side + along) * std::numbers::pi / 2;
+        points.push_back(bone.from + along * (bone.to - bone.from) +
+                         bone.radius * Eigen::Vector3d(std::cos(turn), 0, std::sin(turn)));
+      }
+  return centred(from_list(points));
+}
+
+}  // namespace
+
+PoseObject face_object(const ExperimentContext& context) {
+  const auto path = data_file(context, "face_ict_68_points.txt");
+  if (!path) return {"face", "made: 35 points of an ellipsoid with a nose", made_head()};
+  // Lines "number x y z".
+  std::ifstream file(*path);
+  std::vector<Eigen::Vector3d> points;
+  for (std::string line; std::getline(file, line);) {
+    double number, x, y, z;
+    if (std::sscanf(line.c_str(), "%lf %lf %lf %lf", &number, &x, &y, &z) == 4)
+      points.emplace_back(x, y, z);
+  }
+  return {"face", "68 landmarks of the ICT face", facing(from_list(points), 10)};
+}
+
+PoseObject body_object(const ExperimentContext& context) {
+  const auto path = data_file(context, "body_makehuman.obj");
+  if (!path) return {"body", "made: a figure of 72 points, 1.6 m tall", made_figure()};
+  return {"body", "64 points of the MakeHuman base mesh",
+          spread(facing(pose::read_object(*path, "body"), 100), 64)};
+}
+
+PoseObject file_object(const std::filesystem::path& path) {
+  Points3 points = facing(pose::read_object(path), 1);
+  points *= 150 / points.colwise().norm().maxCoeff();
+  return {"object", path.filename().string(), spread(points, 64)};
+}
+
+}  // namespace sdm::experiments
