@@ -1,0 +1,114 @@
+#include "adapters/opencv/video.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+
+#include "sdm/error.h"
+
+namespace sdm::opencv {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_picture(const fs::path& path) {
+  std::string ending = path.extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](unsigned char c) { return char(std::tolower(c)); });
+  constexpr std::array endings = {".png", ".jpg", ".jpeg", ".pgm", ".ppm",
+                                  ".bmp", ".tif", ".tiff", ".webp"};
+  return std::find(endings.begin(), endings.end(), ending) != endings.end();
+}
+
+std::vector<fs::path> pictures_in(const fs::path& folder) {
+  std::vector<fs::path> pictures;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.is_regular_file() && is_picture(entry.path())) pictures.push_back(entry.path());
+  std::sort(pictures.begin(), pictures.end());
+  if (pictures.empty()) throw Error(fmt::format("{}: no pictures in this folder", folder.string()));
+  return pictures;
+}
+
+/// The files of a pattern with one number, such as frame%04d.png, from the first number below 1000
+/// that has a file, as long as they follow each other.
+std::vector<fs::path> pictures_of(const std::string& pattern) {
+  const std::size_t begin = pattern.find('%');
+  std::size_t end = begin + 1;
+  while (end < pattern.size() && std::isdigit(static_cast<unsigned char>(pattern[end]))) ++end;
+  const std::string width = pattern.substr(begin + 1, end - begin - 1);
+  if (end >= pattern.size() || pattern[end] != 'd' || width.size() > 2 ||
+      pattern.find('%', end) != std::string::npos)
+    throw Error(fmt::format("{}: expected one number such as %d or %04d in a pattern", pattern));
+  const auto name = [&](int number) {
+    const int digits = width.empty() ? 1 : std::stoi(width);
+    const std::string text = width.starts_with('0') ? fmt::format("{:0{}}", number, digits)
+                                                    : fmt::format("{:{}}", number, digits);
+    return fs::path(pattern.substr(0, begin) + text + pattern.substr(end + 1));
+  };
+  int number = 0;
+  while (number < 1000 && !fs::exists(name(number))) ++number;
+  std::vector<fs::path> pictures;
+  for (; fs::exists(name(number)); ++number) pictures.push_back(name(number));
+  if (pictures.empty()) throw Error(fmt::format("{}: no file of this pattern", pattern));
+  return pictures;
+}
+
+}  // namespace
+
+VideoReader::VideoReader(const std::string& path) {
+  if (fs::is_directory(path)) {
+    pictures_ = pictures_in(path);
+  } else if (fs::exists(path)) {
+    if (is_picture(path)) pictures_ = {path};
+  } else if (path.find('%') != std::string::npos) {
+    pictures_ = pictures_of(path);
+  } else {
+    throw Error(fmt::format("{}: there is no such file or folder", path));
+  }
+  if (!pictures_.empty()) {
+    frames_ = static_cast<int>(pictures_.size());
+    return;
+  }
+  if (!capture_.open(path)) throw Error(fmt::format("{}: cannot be read as a video", path));
+  const double count = capture_.get(cv::CAP_PROP_FRAME_COUNT);
+  const double fps = capture_.get(cv::CAP_PROP_FPS);
+  if (std::isfinite(count) && count > 0) frames_ = static_cast<int>(std::min(count, 1e9));
+  if (std::isfinite(fps) && fps > 0) fps_ = fps;
+}
+
+bool VideoReader::read(cv::Mat& bgr) {
+  if (pictures_.empty()) return capture_.read(bgr);
+  if (next_ == pictures_.size()) return false;
+  const std::string path = pictures_[next_++].string();
+  bgr = cv::imread(path, cv::IMREAD_COLOR);
+  if (bgr.empty()) throw Error(fmt::format("{}: cannot be read as a picture", path));
+  return true;
+}
+
+bool VideoReader::read_grey(cv::Mat& grey) {
+  if (!read(colour_)) return false;
+  cv::cvtColor(colour_, grey, cv::COLOR_BGR2GRAY);
+  return true;
+}
+
+void VideoWriter::write(const cv::Mat& bgr) {
+  if (!writer_.isOpened()) {
+    size_ = bgr.size();
+    if (!writer_.open(path_, cv::VideoWriter::fourcc('m', 'p', '4', 'v'), fps_, size_))
+      throw Error(
+          fmt::format("{}: cannot be written as a video (is the folder there, and does the "
+                      "name end in .mp4 or .avi?)",
+                      path_));
+  }
+  if (bgr.size() != size_)
+    throw Error(fmt::format("{}: a frame of {} x {} px after frames of {} x {} px", path_, bgr.cols,
+                            bgr.rows, size_.width, size_.height));
+  writer_.write(bgr);
+}
+
+}  // namespace sdm::opencv

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <filesystem>
+#include <opencv2/videoio.hpp>
+#include <string>
+#include <vector>
+
+#include "sdm/image/image_view.h"
+
+namespace sdm::opencv {
+
+/// A grey 8-bit matrix as a view; it must outlive the view.
+inline image::ByteView byte_view(const cv::Mat& grey) {
+  CV_Assert(grey.type() == CV_8UC1);
+  return {grey.data, grey.cols, grey.rows, static_cast<std::ptrdiff_t>(grey.step)};
+}
+
+/// Frames one after the other, out of a video file, a folder of pictures (in the order of their
+/// names), a pattern such as frames/%04d.png, or a single picture.
+class VideoReader {
+ public:
+  /// Throws Error if there is nothing there or it cannot be read as pictures.
+  explicit VideoReader(const std::string& path);
+
+  /// The next frame, colour (BGR) or grey; false at the end. Throws Error naming a picture that
+  /// cannot be read.
+  bool read(cv::Mat& bgr);
+  bool read_grey(cv::Mat& grey);
+
+  int frames() const { return frames_; }  ///< 0 where the file does not tell
+  double fps() const { return fps_; }     ///< 25 for pictures
+
+ private:
+  std::vector<std::filesystem::path> pictures_;  // empty: a video file
+  std::size_t next_ = 0;
+  cv::VideoCapture capture_;
+  cv::Mat colour_;
+  int frames_ = 0;
+  double fps_ = 25;
+};
+
+/// Writes an mp4 (or what the name's ending asks for), opened with the first frame's size.
+class VideoWriter {
+ public:
+  VideoWriter(std::string path, double fps) : path_(std::move(path)), fps_(fps) {}
+  /// Throws Error if the file cannot be written or the frame has another size than the first.
+  void write(const cv::Mat& bgr);
+
+ private:
+  std::string path_;
+  double fps_;
+  cv::Size size_;
+  cv::VideoWriter writer_;
+};
+
+}  // namespace sdm::opencv

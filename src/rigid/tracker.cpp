@@ -1,0 +1,103 @@
+#include "sdm/rigid/tracker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "rigid/state.h"
+#include "sdm/error.h"
+
+namespace sdm::rigid {
+namespace {
+
+std::shared_ptr<const TrackerModel> checked(TrackerModel model) {
+  const auto require = [](bool good, const char* message) {
+    if (!good) throw Error(message);
+  };
+  require(!model.canvases.empty() && model.canvases.size() == model.templates.size(),
+          "the tracker's model needs a template for each of its canvases, and at least one");
+  require(model.stage_canvas.size() == model.cascade.maps.size(),
+          "the tracker's model needs a canvas for each of its stages");
+  for (std::size_t i = 0; i < model.canvases.size(); ++i)
+    require(model.templates[i].size() == model.canvases[i].feature_size(),
+            "a template of the tracker's model does not fit its canvas");
+  for (std::size_t k = 0; k < model.stage_canvas.size(); ++k) {
+    const int canvas = model.stage_canvas[k];
+    require(canvas >= 0 && canvas < static_cast<int>(model.canvases.size()),
+            "a stage of the tracker's model looks at a canvas that is not there");
+    require(model.cascade.maps[k].feature_size() ==
+                    model.canvases[static_cast<std::size_t>(canvas)].feature_size() &&
+                model.cascade.maps[k].delta_size() == parameter_count(model.motion),
+            "a map of the tracker's model does not fit its canvas or motion");
+  }
+  require(model.cascade.state_size == kStateSize, "the tracker's cascade is not one of warps");
+  return std::make_shared<const TrackerModel>(std::move(model));
+}
+
+}  // namespace
+
+Tracker::Tracker(TrackerModel model)
+    : model_(checked(std::move(model))), solver_(model_->cascade), warp_(model_->start) {
+  std::size_t pixels = 0;
+  for (const Canvas& canvas : model_->canvases)
+    pixels = std::max(pixels, std::size_t(canvas.width) * std::size_t(canvas.height));
+  pixels_.resize(pixels);
+  features_.resize(model_->templates.back().size());
+}
+
+Track Tracker::update(image::ByteView frame) {
+  if (frame.empty())
+    throw Error(
+        fmt::format("the frame is {} x {} px, expected a picture", frame.width, frame.height));
+  Track track = align(frame, warp_);
+  if (track.lost && detector_) {
+    if (const std::optional<Quad> found = detector_(frame)) {
+      const Track other = align(frame, warp_to(model_->shape, *found));
+      if (!other.lost) track = other;
+    }
+  }
+  if (!track.lost) warp_ = track.warp;
+  return track;
+}
+
+Track Tracker::align(image::ByteView frame, const Warp& start) {
+  window_.look(frame, model_->shape, start);
+  const Warp base = window_.in_view(start);
+  StateVector x = to_state(Warp::Identity());
+  solver_.solve(
+      x,
+      [&](int stage, const auto& at, auto&& out) {
+        const auto canvas =
+            static_cast<std::size_t>(model_->stage_canvas[static_cast<std::size_t>(stage)]);
+        features(window_.view(), compose(base, to_warp(at)), model_->canvases[canvas], pixels_,
+                 {out.data(), static_cast<std::size_t>(out.size())});
+        out -= model_->templates[canvas];
+      },
+      [&](const auto& at, const auto& delta, auto&& out) {
+        out = to_state(step(model_->motion, to_warp(at), delta.template cast<double>()));
+      });
+  Track track;
+  track.warp = compose(start, to_warp(x));
+  track.corners = model_->shape.corners(track.warp);
+  track.difference = difference_in_view(compose(base, to_warp(x)));
+  track.lost = !(track.difference <= model_->lost_above);
+  return track;
+}
+
+double Tracker::difference(image::ByteView frame, const Warp& warp) {
+  window_.look(frame, model_->shape, warp);
+  return difference_in_view(window_.in_view(warp));
+}
+
+double Tracker::difference_in_view(const Warp& warp) {
+  // A template that has become a speck or turned inside out is not there any more.
+  if (!warp.allFinite() || scale_of(warp) < 0.05) return std::numeric_limits<double>::infinity();
+  features(window_.view(), warp, model_->canvases.back(), pixels_,
+           {features_.data(), static_cast<std::size_t>(features_.size())});
+  const Vector<float>& target = model_->templates.back();
+  return double((features_ - target).norm()) / double(target.norm());
+}
+
+}  // namespace sdm::rigid
