@@ -137,6 +137,7 @@ class Trainer {
       model.maps.push_back(compact(trained.cascade.maps[i], mean_.cols(),
                                    options_.recipe.stages[i].cells, options_.mirror));
     model.typical_step = typical_step(model);
+    result.dev_error = dev_error_of(model);
     return result;
   }
 
@@ -182,22 +183,28 @@ class Trainer {
     return options;
   }
 
+  Frame dev_frame(std::size_t i) const {
+    if (box_of(dev_[i], 0).width > 0) return boxes_.front().frame(box_of(dev_[i], 0));
+    Noise noise(options_.seed + i);
+    return noisy_frame(complete(dev_[i].truth, mean_), mean_, boxes_.front(), noise);
+  }
+
+  double dev_error_of(const Model& model) const {
+    Aligner aligner(model);
+    double sum = 0;
+    for (std::size_t i = 0; i < dev_.size(); ++i)
+      sum += face_error(aligner.align(dev_[i].picture, dev_frame(i)).points, dev_[i].truth);
+    return sum / static_cast<double>(dev_.size());
+  }
+
   void prepare_dev(TrainedFace& result) {
     std::vector<Index> order(dev_.size());
     std::iota(order.begin(), order.end(), Index(0));
     dev_problem_ =
         std::make_unique<FaceProblem>(dev_, options_.recipe, mean_, options_.mirror, order);
     dev_states_.resize(dev_problem_->state_size(), static_cast<Index>(dev_.size()));
-    for (std::size_t i = 0; i < dev_.size(); ++i) {
-      Frame frame;
-      if (box_of(dev_[i], 0).width > 0) {
-        frame = boxes_.front().frame(box_of(dev_[i], 0));
-      } else {
-        Noise noise(options_.seed + i);
-        frame = noisy_frame(complete(dev_[i].truth, mean_), mean_, boxes_.front(), noise);
-      }
-      dev_states_.col(static_cast<Index>(i)) = dev_problem_->start(frame);
-    }
+    for (std::size_t i = 0; i < dev_.size(); ++i)
+      dev_states_.col(static_cast<Index>(i)) = dev_problem_->start(dev_frame(i));
     result.dev_start_error = mean_dev_error();
   }
 

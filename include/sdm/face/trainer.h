@@ -74,6 +74,7 @@ struct TrainedFace {
   TrainSummary summary;
   std::vector<FaceStage> stages;
   double dev_start_error = 0;
+  double dev_error = 0;  // of the model as it is stored
 };
 
 /// A picture cut and shrunk to what training will look at, so that thousands fit in memory; the

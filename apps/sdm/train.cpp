@@ -1,0 +1,359 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "adapters/opencv/image.h"
+#include "apps/sdm/commands.h"
+#include "apps/sdm/progress.h"
+#include "experiments/plot.h"
+#include "sdm/error.h"
+#include "sdm/face/annotations.h"
+#include "sdm/face/boxes.h"
+#include "sdm/face/markup.h"
+#include "sdm/face/trainer.h"
+#include "sdm/linear/thread_pool.h"
+
+namespace sdm::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Arguments {
+  fs::path truth, boxes, dev, dev_boxes, output, plot;
+  std::string preset = "accurate", mirror = "auto", normalisation;
+  std::vector<std::string> detectors;
+  bool skip_bad = false, no_subpixel = false, no_cross_fit = false;
+  // Given values override the preset's.
+  std::optional<float> unit, canvas, shape_weight;
+  std::vector<int> cells;
+  std::vector<float> cell;
+  std::optional<int> redraws, starts, box_starts, folds;
+  std::vector<double> penalties;
+  std::optional<double> pca_energy, rank_tolerance, robust;
+  std::optional<Index> rank;
+  std::uint64_t seed = 1;
+  int threads = 0;
+  std::string checkpoint, name, provenance, licence = "as the training data's";
+};
+
+// The detectors of a boxes file: the names before _x in its heading.
+std::vector<std::string> detectors_in(const fs::path& path) {
+  std::ifstream file(path);
+  std::string line, cell;
+  std::getline(file, line);
+  std::stringstream cells(line);
+  std::vector<std::string> names;
+  while (std::getline(cells, cell, ','))
+    if (cell.size() > 2 && cell.ends_with("_x")) names.push_back(cell.substr(0, cell.size() - 2));
+  // The paper started from OpenCV's detector, of which alt2 varies least.
+  std::stable_partition(names.begin(), names.end(),
+                        [](const std::string& name) { return name == "haar_alt2"; });
+  return names.empty() ? std::vector<std::string>{""} : names;
+}
+
+std::vector<face::TrainingFace> read_faces(const Arguments& arguments, const fs::path& truth,
+                                           const fs::path& boxes_path,
+                                           const face::TrainerOptions& options,
+                                           std::vector<int>& ids) {
+  face::Annotations annotations = face::read_annotations(truth, {arguments.skip_bad});
+  for (const std::string& skipped : annotations.skipped)
+    fmt::print(stderr, "skipped: {}\n", skipped);
+  if (ids.empty()) ids = annotations.ids;
+  if (ids != annotations.ids)
+    throw Error(
+        fmt::format("{} has other points than {}", truth.string(), arguments.truth.string()));
+  const std::size_t count = annotations.faces.size();
+  std::vector<std::vector<face::Box>> boxes(count);
+  if (boxes_path.empty()) {
+    for (std::size_t i = 0; i < count; ++i)
+      boxes[i].push_back(annotations.faces[i].box.value_or(face::Box{}));
+  } else {
+    for (const std::string& detector : options.detectors) {
+      const bool only = options.detectors.size() == 1 && detector == "box";
+      face::Annotations boxed = annotations;
+      face::give_boxes(boxed, face::read_boxes(boxes_path, only ? "" : detector));
+      for (std::size_t i = 0; i < count; ++i)
+        boxes[i].push_back(boxed.faces[i].box.value_or(face::Box{}));
+    }
+  }
+  std::vector<face::TrainingFace> faces(count);
+  std::vector<std::string> failures(count);
+  Progress progress("reading " + truth.filename().string());
+  ThreadPool pool(arguments.threads);
+  constexpr std::size_t kBatch = 64;
+  for (std::size_t first = 0; first < count; first += kBatch) {
+    pool.run(static_cast<Index>(std::min(kBatch, count - first)), [&](Index offset, int) {
+      const std::size_t i = first + static_cast<std::size_t>(offset);
+      const face::Annotation& one = annotations.faces[i];
+      try {
+        const auto picture = opencv::read_grey(annotations.path(one));
+        faces[i] = face::trim(picture, one.points, boxes[i], options.recipe);
+      } catch (const std::exception& error) {
+        failures[i] = fmt::format("{}: {}", one.file, error.what());
+      }
+    });
+    progress.update(static_cast<double>(first) / static_cast<double>(count));
+  }
+  progress.clear();
+  std::vector<face::TrainingFace> good;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (failures[i].empty()) {
+      good.push_back(std::move(faces[i]));
+      continue;
+    }
+    if (!arguments.skip_bad) throw Error(failures[i]);
+    fmt::print(stderr, "skipped: {}\n", failures[i]);
+  }
+  return good;
+}
+
+std::vector<int> read_mirror(const fs::path& path) {
+  std::ifstream file(path);
+  if (!file)
+    throw Error(
+        fmt::format("{}: cannot be read, expected the partner of each point", path.string()));
+  std::vector<int> mirror;
+  for (int partner = 0; file >> partner;) mirror.push_back(partner);
+  return mirror;
+}
+
+image::Normalisation normalisation_of(const std::string& name) {
+  if (name == "l2") return image::Normalisation::l2;
+  if (name == "l2_hys") return image::Normalisation::l2_hys;
+  if (name == "none") return image::Normalisation::none;
+  return image::Normalisation::sqrt_l1;
+}
+
+face::TrainerOptions options_of(const Arguments& a) {
+  face::TrainerOptions options = face::TrainerOptions::preset(a.preset);
+  face::Recipe& recipe = options.recipe;
+  const auto override_with = [](auto& target, const auto& given) {
+    if (given) target = *given;
+  };
+  override_with(recipe.unit, a.unit);
+  override_with(recipe.canvas, a.canvas);
+  override_with(recipe.shape_weight, a.shape_weight);
+  if (!a.normalisation.empty()) recipe.normalisation = normalisation_of(a.normalisation);
+  if (a.no_subpixel) recipe.subpixel = false;
+  if (!a.cell.empty()) {
+    const face::StageRecipe last = recipe.stages.back();
+    recipe.stages.resize(a.cell.size(), last);
+    for (std::size_t i = 0; i < a.cell.size(); ++i) recipe.stages[i].cell = a.cell[i];
+  }
+  for (std::size_t i = 0; i < recipe.stages.size(); ++i) {
+    if (!a.cells.empty()) recipe.stages[i].cells = a.cells[std::min(i, a.cells.size() - 1)];
+    if (a.redraws) recipe.stages[i].redraw = static_cast<int>(i) <= *a.redraws;
+  }
+  override_with(options.starts, a.starts);
+  override_with(options.box_starts, a.box_starts);
+  override_with(options.folds, a.folds);
+  if (a.no_cross_fit) options.cross_fit = false;
+  if (!a.penalties.empty()) options.penalties = a.penalties;
+  override_with(options.pca_energy, a.pca_energy);
+  override_with(options.rank, a.rank);
+  override_with(options.rank_tolerance, a.rank_tolerance);
+  override_with(options.robust, a.robust);
+  options.seed = a.seed;
+  options.threads = a.threads;
+  options.checkpoint = a.checkpoint;
+  options.name = a.name.empty() ? a.output.stem().string() : a.name;
+  options.provenance = a.provenance.empty() ? fmt::format("sdm train {} --preset {}",
+                                                          a.truth.filename().string(), a.preset)
+                                            : a.provenance;
+  options.licence = a.licence;
+  if (!a.boxes.empty())
+    options.detectors = a.detectors.empty() ? detectors_in(a.boxes) : a.detectors;
+  if (options.detectors.front().empty()) options.detectors = {"box"};
+  return options;
+}
+
+// What is known of the points: their mirror, and the eye corners whose distance is the unit.
+void learn_markup(const Arguments& a, const std::vector<int>& ids, face::TrainerOptions& options) {
+  const bool ibug =
+      (ids.size() == 68 || ids.size() == 66 || ids.size() == 51 || ids.size() == 49) &&
+      std::all_of(ids.begin(), ids.end(), [](int id) { return id >= 0 && id < 68; });
+  if (ibug) {
+    const auto at = [&](int id) {
+      return static_cast<int>(std::find(ids.begin(), ids.end(), id) - ids.begin());
+    };
+    const int size = static_cast<int>(ids.size());
+    if (at(36) < size && at(45) < size) options.unit = {at(36), at(45)};
+  }
+  if (a.mirror == "auto") {
+    if (ibug) options.mirror = face::ibug(ids).mirror;
+  } else if (a.mirror != "none") {
+    options.mirror = read_mirror(a.mirror);
+  }
+}
+
+void plot(const fs::path& path, const face::TrainedFace& trained) {
+  experiments::Series train{"training, held out", {0}, {}}, dev{"dev", {0}, {}};
+  train.y.push_back(100 * trained.stages.front().stage.error_before);
+  dev.y.push_back(100 * trained.dev_start_error);
+  for (const face::FaceStage& stage : trained.stages) {
+    train.x.push_back(stage.stage.stage + 1);
+    train.y.push_back(100 * stage.stage.error_after);
+    dev.x.push_back(stage.stage.stage + 1);
+    dev.y.push_back(100 * stage.dev_error);
+  }
+  experiments::LineChart chart{"Error after each stage", "stage", "error, % of the unit"};
+  chart.log_y = true;
+  chart.series = {train};
+  if (std::isfinite(dev.y.front())) chart.series.push_back(dev);
+  std::ofstream file(path);
+  file << experiments::svg({chart}, 1);
+  if (!file) throw Error(fmt::format("{}: cannot be written", path.string()));
+}
+
+void run(const Arguments& arguments) {
+  face::TrainerOptions options = options_of(arguments);
+  options.validate();
+  std::vector<int> ids;
+  const auto faces = read_faces(arguments, arguments.truth, arguments.boxes, options, ids);
+  std::vector<face::TrainingFace> dev;
+  if (!arguments.dev.empty()) {
+    fs::path boxes = arguments.dev_boxes;
+    if (boxes.empty() && !arguments.boxes.empty()) {
+      boxes = arguments.dev;
+      boxes.replace_filename(arguments.dev.stem().string() + "_boxes.csv");
+    }
+    dev = read_faces(arguments, arguments.dev, boxes, options, ids);
+  }
+  learn_markup(arguments, ids, options);
+  fmt::print("{} faces of {} points, {} starts each; {} dev faces; {} stages{}\n", faces.size(),
+             ids.size(), options.starts, dev.size(), options.recipe.stages.size(),
+             options.mirror.empty() ? "" : "; mirrored");
+
+  Progress progress("training");
+  const auto start = std::chrono::steady_clock::now();
+  face::TrainerObserver observer;
+  observer.estimate = [&](const TrainEstimate& estimate) {
+    fmt::print("expect {:.0f} s and {:.1f} GB\n", estimate.seconds, estimate.bytes / 1e9);
+    std::fflush(stdout);
+  };
+  observer.progress = [&](const TrainProgress& at) {
+    const double spent =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    progress.update(spent / (spent + at.seconds_left),
+                    fmt::format("stage {} of {}, {}", at.stage + 1, at.stages, at.activity));
+  };
+  observer.stage = [&](const face::FaceStage& at) {
+    progress.clear();
+    fmt::print("stage {}: train {:.3f} -> {:.3f} %", at.stage.stage + 1,
+               100 * at.stage.error_before, 100 * at.stage.error_after);
+    if (std::isfinite(at.dev_error)) fmt::print(", dev {:.3f} %", 100 * at.dev_error);
+    fmt::print("  (penalty {:.3g}, rank {}, {:.1f} s)\n", at.stage.penalty_factor,
+               at.stage.rank > 0 ? std::to_string(at.stage.rank) : "whole", at.stage.seconds);
+    std::fflush(stdout);
+  };
+  const face::TrainedFace trained = face::train(faces, dev, options, observer);
+  progress.clear();
+  trained.model.save(arguments.output);
+  const fs::path chart = arguments.plot.empty()
+                             ? fs::path(arguments.output).replace_extension("training.svg")
+                             : arguments.plot;
+  plot(chart, trained);
+  if (!arguments.checkpoint.empty()) fs::remove(arguments.checkpoint);
+  fmt::print("{}\n", trained.summary.brief_report());
+  for (const face::BoxConvention& box : trained.model.boxes)
+    fmt::print("boxes of {}: unit {:.4f} widths, centre + ({:.4f}, {:.4f}) widths\n", box.detector,
+               box.scale, box.dx, box.dy);
+  if (!dev.empty())
+    fmt::print("dev error of the stored model: {:.3f} % of {}\n", 100 * trained.dev_error,
+               options.unit.first < 0 ? "the unit" : "the outer eye corners' distance");
+  fmt::print("wrote {} ({:.2f} MB) and {}\n", arguments.output.string(),
+             static_cast<double>(fs::file_size(arguments.output)) / 1e6, chart.string());
+}
+
+}  // namespace
+
+void add_train(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("train", "Train a landmark model on annotated pictures");
+  auto a = std::make_shared<Arguments>();
+  command->add_option("ANNOTATIONS", a->truth, "Landmarks: .csv, .pts or a folder, .xml, list")
+      ->required();
+  command->add_option("-o,--output", a->output, "The model file to write")->required();
+  command->add_option("--boxes", a->boxes, "CSV of detectors' boxes; else those of ANNOTATIONS");
+  command
+      ->add_option("--detectors", a->detectors,
+                   "Columns of the boxes file, the default one first; else all, haar_alt2 first")
+      ->delimiter(',');
+  command->add_option("--dev", a->dev, "Annotations to measure on, never trained on");
+  command->add_option("--dev-boxes", a->dev_boxes, "Their boxes; else DEV_boxes.csv beside them");
+  command->add_option("--preset", a->preset, "The recipe to start from")
+      ->check(CLI::IsMember({"accurate", "fast", "paper"}))
+      ->capture_default_str();
+  command
+      ->add_option("--mirror", a->mirror,
+                   "auto (known for the 68 points), none, or a file with each point's partner")
+      ->capture_default_str();
+  command->add_flag("--skip-bad", a->skip_bad, "Go on after bad lines and pictures, telling which");
+  command->add_option("--plot", a->plot, "Chart of the errors; else beside the model");
+
+  const std::string look = "What a stage sees";
+  command->add_option("--unit", a->unit, "Canvas pixels between the outer eye corners")
+      ->group(look);
+  command->add_option("--canvas", a->canvas, "Side of the canvas in units")->group(look);
+  command->add_option("--cells", a->cells, "Cells a side of a patch, one number or one a stage")
+      ->delimiter(',')
+      ->group(look);
+  command->add_option("--cell", a->cell, "Side of a cell in pixels, one a stage: sets the stages")
+      ->delimiter(',')
+      ->group(look);
+  command
+      ->add_option("--redraws", a->redraws, "How often the face is drawn anew, early stages first")
+      ->group(look);
+  command->add_option("--shape-weight", a->shape_weight, "Weight of the shape as features")
+      ->group(look);
+  command->add_option("--normalisation", a->normalisation, "Of a patch")
+      ->check(CLI::IsMember({"none", "l2", "l2_hys", "sqrt_l1"}))
+      ->group(look);
+  command->add_flag("--no-subpixel", a->no_subpixel, "Patches on whole pixels")->group(look);
+
+  const std::string learn = "How it learns";
+  command->add_option("--starts", a->starts, "Starts of each face")->group(learn);
+  command->add_option("--box-starts", a->box_starts, "How many of them from detectors' boxes")
+      ->group(learn);
+  command->add_option("--folds", a->folds, "Parts for held-out errors")->group(learn);
+  command->add_flag("--no-cross-fit", a->no_cross_fit, "Move faces by the map that saw them")
+      ->group(learn);
+  command->add_option("--penalties", a->penalties, "Ridge penalties to choose from")
+      ->delimiter(',')
+      ->group(learn);
+  command->add_option("--pca", a->pca_energy, "Share of the features' energy kept")->group(learn);
+  command->add_option("--rank", a->rank, "Largest rank of a map; 0: whole")->group(learn);
+  command
+      ->add_option("--rank-tolerance", a->rank_tolerance,
+                   "Take a smaller rank if held-out error grows by no more than this share")
+      ->group(learn);
+  command->add_option("--robust", a->robust, "Faces farther off than this count less; 0: all alike")
+      ->group(learn);
+  command->add_option("--seed", a->seed, "Seed of every random draw")
+      ->capture_default_str()
+      ->group(learn);
+  command->add_option("--threads", a->threads, "Threads; 0 takes all cores")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str()
+      ->group(learn);
+  command->add_option("--checkpoint", a->checkpoint,
+                      "Written after every stage; if it is there, training goes on from it");
+
+  const std::string card = "What the file says of itself";
+  command->add_option("--name", a->name)->group(card);
+  command->add_option("--provenance", a->provenance)->group(card);
+  command->add_option("--licence", a->licence)->capture_default_str()->group(card);
+  command->callback([a] { run(*a); });
+}
+
+}  // namespace sdm::app
