@@ -1,0 +1,100 @@
+#include "face/folding.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "sdm/image/hog.h"
+#include "tests/face/drawn_faces.h"
+#include "tests/image/pictures.h"
+
+namespace sdm::face {
+namespace {
+
+std::vector<float> random_values(Index count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& value : values) value = static_cast<float>(random() % 2001) / 1000 - 1;
+  return values;
+}
+
+double dot(const std::vector<float>& a, const std::vector<float>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  return sum;
+}
+
+// The features seen in a mirror, from the image room's own permutation.
+std::vector<float> mirrored(const std::vector<float>& f, int cells) {
+  const std::vector<int> patch = image::mirror_permutation(cells, cells);
+  std::vector<float> result;
+  for (const int partner : drawn_mirror())
+    for (const int at : patch)
+      result.push_back(
+          f[static_cast<std::size_t>(partner) * patch.size() + static_cast<std::size_t>(at)]);
+  return result;
+}
+
+class FoldingOf : public testing::TestWithParam<int> {};
+
+TEST_P(FoldingOf, KeepsEveryProductOfAMapThatTreatsBothSidesAlike) {
+  const Folding folding(9, GetParam(), drawn_mirror());
+  const auto f = random_values(folding.features(), 1);
+  std::vector<float> sums(static_cast<std::size_t>(folding.size())), differences = sums,
+                                                                     weights = sums;
+  fold(folding, f, sums, differences);
+  for (const int sign : {1, -1}) {
+    auto row = random_values(folding.features(), 2);
+    const auto other = mirrored(row, GetParam());
+    for (std::size_t i = 0; i < row.size(); ++i) row[i] += static_cast<float>(sign) * other[i];
+    EXPECT_NEAR(folding.asymmetry(row, sign), 0, 1e-9);
+    EXPECT_NEAR(folding.asymmetry(row, -sign), 1, 1e-6);
+    folding.fold_weights(row, sign, weights);
+    EXPECT_NEAR(dot(weights, sign > 0 ? sums : differences), dot(row, f), 1e-3);
+  }
+}
+
+TEST_P(FoldingOf, IsTheSameOnEveryTarget) {
+  const Folding folding(9, GetParam(), drawn_mirror());
+  const auto f = random_values(folding.features(), 3);
+  std::vector<float> sums(static_cast<std::size_t>(folding.size()), 7), differences = sums;
+  std::vector<float> plain_sums = sums, plain_differences = sums;
+  scalar::fold(folding, f, plain_sums, plain_differences);
+  image::on_every_target([&] {
+    fold(folding, f, sums, differences);
+    EXPECT_EQ(sums, plain_sums);
+    EXPECT_EQ(differences, plain_differences);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(CellsASide, FoldingOf, testing::Values(1, 2, 3, 4));
+
+TEST(AFoldingWithoutAMirror, LeavesFeaturesAsTheyAre) {
+  const Folding folding(3, 2, {});
+  const auto f = random_values(folding.features(), 4);
+  std::vector<float> sums(static_cast<std::size_t>(folding.size()));
+  fold(folding, f, sums, {});
+  EXPECT_TRUE(std::equal(f.begin(), f.end(), sums.begin()));
+}
+
+TEST(ProductsWithEightBitRows, AreThoseOfThePlainWayOnEveryTarget) {
+  const Index size = 3 * kFoldedLanes;
+  const auto f = random_values(size, 5);
+  std::mt19937 random(6);
+  for (const Index rows : {1, 3, 4, 9}) {
+    std::vector<std::int8_t> values(static_cast<std::size_t>(rows * size));
+    for (std::int8_t& value : values)
+      value = static_cast<std::int8_t>(static_cast<int>(random() % 255) - 127);
+    const auto scale = random_values(rows, 7);
+    std::vector<float> plain(static_cast<std::size_t>(rows)), out = plain;
+    scalar::multiply_i8(values.data(), scale.data(), rows, size, f.data(), plain.data());
+    image::on_every_target([&] {
+      multiply_i8(values.data(), scale.data(), rows, size, f.data(), out.data());
+      for (std::size_t r = 0; r < out.size(); ++r) EXPECT_NEAR(out[r], plain[r], 2e-2);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace sdm::face
