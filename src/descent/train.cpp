@@ -538,7 +538,11 @@ class Trainer {
     const Index tries = std::min<Index>(samples_, 4);
     Vector<Scalar> f(size);
     auto start = Clock::now();
-    for (Index i = 0; i < tries; ++i) features(i, 0, states_.col(i), f);
+    try {
+      for (Index i = 0; i < tries; ++i) features(i, 0, states_.col(i), f);
+    } catch (const Error&) {
+      return;  // the first stage will meet it and say so, on all ranks
+    }
     const double per_features = seconds_since(start) / static_cast<double>(tries);
     const Index k = 256;
     const Matrix<Scalar> a = Matrix<Scalar>::Constant(k, k, 1);
