@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "experiments/plot.h"
 #include "experiments/registry.h"
+#include "sdm/descent/certificate.h"
 #include "sdm/descent/train.h"
 
 namespace sdm::experiments {
@@ -67,21 +69,17 @@ const GenericCase generic_cases[] = {
     {"generic_decay", "exp(-x)", [](double x) { return std::exp(-x); }, 0.5, 2},
 };
 
-/// r = sign(h') (2/K - eps), K measured over the neighbourhood (theorem 2 of the appendix).
-double generic_map(const GenericCase& c) {
-  double k = 0;
-  for (int i = -1000; i <= 1000; ++i)
-    if (i != 0) {
-      const double dx = c.radius * i / 1000;
-      k = std::max(k, std::abs(c.h(c.x_star + dx) - c.h(c.x_star)) / std::abs(dx));
-    }
-  const double sign = c.h(c.x_star + c.radius) > c.h(c.x_star) ? 1 : -1;
-  return sign * (2 / k - 0.2 / k);
-}
-
 Chart run_generic(const GenericCase& c, Results& results) {
   constexpr int kSteps = 30, kStarts = 9;
-  const double r = generic_map(c);
+  // r = sign(h') (2/K - eps) (theorem 1), K measured over the neighbourhood.
+  const Vector<double> around = c.x_star + c.radius * Eigen::ArrayXd::LinSpaced(2000, -1, 1);
+  const auto h = [&](ConstVectorRef<double> x, VectorRef<double> out) { out[0] = c.h(x[0]); };
+  const auto certificate = [&](double map) {
+    return certify(Matrix<double>::Constant(1, 1, map), h, Vector<double>::Constant(1, c.x_star),
+                   around.transpose());
+  };
+  const double k = certificate(1).lipschitz;
+  const double r = generic_map_1d(c.h, c.x_star, around, 0.2 / k);
   LineChart chart;
   chart.title = fmt::format("{}, r = {:.3f}", c.formula, r);
   chart.x_label = "step";
@@ -100,8 +98,12 @@ Chart run_generic(const GenericCase& c, Results& results) {
     }
     chart.series.push_back(std::move(curve));
   }
-  results.settings["generic_maps"][c.name] = {
-      {"h", c.formula}, {"x_star", c.x_star}, {"radius", c.radius}, {"r", r}};
+  results.settings["generic_maps"][c.name] = {{"h", c.formula},
+                                              {"x_star", c.x_star},
+                                              {"radius", c.radius},
+                                              {"K", k},
+                                              {"r", r},
+                                              {"contraction", certificate(r).contraction}};
   return chart;
 }
 

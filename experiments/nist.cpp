@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "experiments/nist_ceres.h"
@@ -28,20 +29,6 @@ double time_us(const F& call, int batches) {
   double best = once;
   for (int b = 0; b < batches; ++b) best = std::min(best, seconds(calls) / calls);
   return 1e6 * best;
-}
-
-RefineResult polish(const NistProblem& problem, const Vector<double>& start) {
-  return refine({.residual_size = problem.observations(),
-                 .residual =
-                     [&](ConstVectorRef<double> beta, VectorRef<double> out) {
-                       problem.model.values(problem.x, beta.data(), out.data());
-                       out -= problem.y;
-                     },
-                 .jacobian =
-                     [&](ConstVectorRef<double> beta, Eigen::Ref<Matrix<double>> out) {
-                       problem.model.jacobian(problem.x, beta.data(), out.data());
-                     }},
-                start);
 }
 
 }  // namespace
@@ -94,8 +81,9 @@ Results run_nist(const ExperimentContext& context) {
 
       const auto answer = learned.solve(problem.y);
       const double sdm_us = time_us([&] { learned.solve(problem.y); }, batches);
-      const RefineResult refined = polish(problem, answer.beta);
-      const double refine_us = time_us([&] { polish(problem, answer.beta); }, batches);
+      const RefineResult refined = refine(refine_problem(problem), answer.beta);
+      const double refine_us =
+          time_us([&] { refine(refine_problem(problem), answer.beta); }, batches);
 
       std::vector<PeerAnswer> answers = {
           {answer.beta, answer.evaluations, sdm_us},

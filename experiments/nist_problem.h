@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sdm/descent/refine.h"
 #include "sdm/types.h"
 
 namespace sdm::experiments {
@@ -44,6 +45,9 @@ struct NistProblem {
   /// NIST certifies.
   double certified_digits(ConstVectorRef<double> beta) const;
 };
+
+/// h(beta) - y and its Jacobian for `refine`. Needs a problem that outlives it.
+RefineProblem refine_problem(const NistProblem& problem);
 
 /// Reads a NIST `.dat` file as published.
 /// Throws Error naming file and line if it is not one.

@@ -18,13 +18,13 @@ struct LineChart {
   bool log_x = false, log_y = false;
   bool markers = true;
   bool legend = true;
-  std::vector<Series> series;
+  std::vector<Series> series = {};
 };
 
 struct BarChart {
   std::string title, y_label;
-  std::vector<std::string> categories;
-  std::vector<Series> series;
+  std::vector<std::string> categories = {};
+  std::vector<Series> series = {};
 };
 
 using Chart = std::variant<LineChart, BarChart>;

@@ -58,7 +58,7 @@ TEST(Results, AreShownAsATableOfCasesAndMethods) {
   results.add("x", "peer", "error", 2);
   results.add("y", "peer", "error", 3);
   EXPECT_EQ(format_metric(results, "error"),
-            "error  sdm  peer\nx        1     2\ny      -       3\n");
+            "error  sdm  peer\nx        1     2\ny        -     3\n");
 }
 
 TEST(Registry, NamesTheExperimentsThereAre) {
