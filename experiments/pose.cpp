@@ -262,7 +262,10 @@ std::string figure(const Results& results, const std::vector<std::string>& cases
     }
     charts.push_back(std::move(chart));
   }
-  LineChart stages{"rotation error by stage", "stages", "degrees"};
+  LineChart stages;
+  stages.title = "mean rotation error by stage";
+  stages.x_label = "stages";
+  stages.y_label = "degrees";
   for (const std::string& name : cases) {
     Series series{name, {}, {}};
     for (const Results::Row& row : results.rows())

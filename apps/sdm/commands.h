@@ -6,7 +6,11 @@ namespace sdm::app {
 
 // Each command lives in its own file and adds itself to the tool: its options, its help, and a
 // callback that does the work and throws sdm::Error when it cannot.
+void add_detect(CLI::App& app);
+void add_eval(CLI::App& app);
 void add_info(CLI::App& app);
+void add_pose(CLI::App& app);
 void add_reproduce(CLI::App& app);
+void add_train(CLI::App& app);
 
 }  // namespace sdm::app

@@ -19,19 +19,27 @@ int main(int argc, char** argv) {
       "Each command explains itself: sdm COMMAND --help"};
   app.name("sdm");
   app.set_version_flag("--version", "sdm " SDM_VERSION);
-  app.require_subcommand(1);
   app.footer(
       "Examples:\n"
       "  sdm reproduce analytic -o report    the paper's curves on scalar functions\n"
       "  sdm reproduce all --quick           a short run of every experiment\n"
+      "  sdm detect photo.jpg --draw out     landmarks of every face\n"
       "  sdm info model.sdm                  what a model file holds\n\n"
       "Exit codes: 0 done, 1 it failed (the message says why), 2 wrong usage.");
+  sdm::app::add_detect(app);
+  sdm::app::add_eval(app);
   sdm::app::add_info(app);
+  sdm::app::add_pose(app);
   sdm::app::add_reproduce(app);
+#ifdef SDM_WITH_OPENCV
+  sdm::app::add_train(app);
+#endif
 
   try {
     app.parse(argc, argv);
-    return 0;
+    if (!app.get_subcommands().empty()) return 0;
+    fmt::print(stderr, "{}", app.help());
+    return kUsage;
   } catch (const CLI::Success& shown) {  // --help and --version
     return app.exit(shown);
   } catch (const CLI::ParseError& wrong) {
