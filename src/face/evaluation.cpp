@@ -109,11 +109,15 @@ Normaliser normaliser_from(const std::string& name) {
 
 double normalising_length(const Shape& truth, const std::vector<int>& ids, Normaliser normaliser) {
   double length = 0;
-  if (normaliser == Normaliser::outer_eyes)
-    length = (mean_of(truth, ids, 36, 36) - mean_of(truth, ids, 45, 45)).norm();
-  if (normaliser == Normaliser::eye_centres)
-    length = (mean_of(truth, ids, 36, 41) - mean_of(truth, ids, 42, 47)).norm();
-  if (normaliser == Normaliser::box_diagonal) length = diagonal(truth);
+  if (normaliser == Normaliser::box_diagonal) {
+    length = diagonal(truth);
+  } else {
+    const bool corners = normaliser == Normaliser::outer_eyes;
+    const Eigen::Vector2f right = mean_of(truth, ids, 36, corners ? 36 : 41);
+    const Eigen::Vector2f left =
+        corners ? mean_of(truth, ids, 45, 45) : mean_of(truth, ids, 42, 47);
+    length = (right - left).norm();
+  }
   if (!(length > 0))
     throw Error(fmt::format("the normaliser {} is zero in this face", name_of(normaliser)));
   return length;

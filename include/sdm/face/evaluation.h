@@ -27,7 +27,7 @@ double normalising_length(const Shape& truth, const std::vector<int>& ids, Norma
 struct EvaluationOptions {
   Normaliser normaliser = Normaliser::outer_eyes;
   /// The points to compare, by number. Empty: those that truth and prediction both have.
-  std::vector<int> ids;
+  std::vector<int> ids{};
   /// Failure rate and area under the curve are taken at this error.
   double threshold = 0.08;
 };

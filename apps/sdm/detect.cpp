@@ -1,0 +1,244 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <opencv2/core/utility.hpp>
+#include <opencv2/core/utils/logger.hpp>
+#include <opencv2/imgproc.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "adapters/opencv/detector.h"
+#include "adapters/opencv/image.h"
+#include "apps/sdm/commands.h"
+#include "apps/sdm/faces.h"
+#include "apps/sdm/progress.h"
+#include "sdm/error.h"
+#include "sdm/face/aligner.h"
+#include "sdm/face/boxes.h"
+#include "sdm/linear/thread_pool.h"
+
+namespace sdm::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Arguments {
+  std::vector<std::string> pictures;
+  std::string model, detector, boxes;
+  std::vector<float> offset;
+  opencv::DetectorOptions detection;
+  fs::path draw, output;
+  bool json = false, pts = false;
+  float min_score = 0;
+  int threads = 0;
+};
+
+struct Face {
+  face::Box box;
+  face::Shape points;
+  float score = 0;
+};
+
+struct Result {
+  fs::path file;
+  int width = 0, height = 0;
+  std::vector<Face> faces;
+  std::string error;  // why the picture could not be worked on
+};
+
+// Where each picture with its points goes: OUT itself for one picture if it is named as one.
+std::vector<fs::path> drawings(const std::vector<fs::path>& pictures, const fs::path& out) {
+  std::vector<fs::path> paths;
+  std::set<fs::path> taken;
+  for (const fs::path& picture : pictures) {
+    fs::path path = out;
+    if (pictures.size() > 1 || !out.has_extension() || fs::is_directory(out)) {
+      const std::string stem = picture.stem().string();
+      path = out / (stem + ".jpg");
+      for (int i = 2; taken.count(path) > 0; ++i) path = out / fmt::format("{}_{}.jpg", stem, i);
+    }
+    taken.insert(path);
+    paths.push_back(path);
+  }
+  return paths;
+}
+
+void draw(const Result& result, const fs::path& path) {
+  cv::Mat picture = opencv::read_colour(result.file);
+  for (const Face& face : result.faces) {
+    const double size = face.box.width / 110.0;
+    cv::rectangle(picture, cv::Rect2d(face.box.x, face.box.y, face.box.width, face.box.height),
+                  {255, 160, 0}, std::max(1, int(size)), cv::LINE_AA);
+    draw_points(picture, face.points, {60, 255, 60}, size);
+  }
+  opencv::write_image(path, picture);
+}
+
+void write_pts_files(const Result& result, const fs::path& output) {
+  const fs::path folder = output.empty() ? result.file.parent_path() : output;
+  const std::string stem = result.file.stem().string();
+  for (std::size_t i = 0; i < result.faces.size(); ++i)
+    face::write_pts(folder / (i == 0 ? stem + ".pts" : fmt::format("{}_{}.pts", stem, i + 1)),
+                    result.faces[i].points);
+}
+
+nlohmann::ordered_json to_json(const Result& result) {
+  nlohmann::ordered_json json{{"file", result.file.string()}};
+  if (!result.error.empty()) {
+    json["error"] = result.error;
+    return json;
+  }
+  json["width"] = result.width;
+  json["height"] = result.height;
+  json["faces"] = nlohmann::ordered_json::array();
+  for (const Face& face : result.faces) {
+    auto points = nlohmann::ordered_json::array();
+    for (const auto& p : face.points.colwise()) points.push_back({p.x(), p.y()});
+    json["faces"].push_back({{"box", {face.box.x, face.box.y, face.box.width, face.box.height}},
+                             {"score", face.score},
+                             {"points", std::move(points)}});
+  }
+  return json;
+}
+
+void print(const Result& result) {
+  if (!result.error.empty()) return;
+  const std::size_t count = result.faces.size();
+  fmt::print("{}: {}\n", result.file.string(),
+             count == 0   ? "no face"
+             : count == 1 ? "1 face"
+                          : fmt::format("{} faces", count));
+  for (const Face& face : result.faces)
+    fmt::print("  box {:.0f},{:.0f} {:.0f} x {:.0f}, score {:.2f}\n", face.box.x, face.box.y,
+               face.box.width, face.box.height, face.score);
+}
+
+// What a thread needs for itself.
+struct Worker {
+  opencv::Detector detector;
+  face::Aligner aligner;
+};
+
+void detect(const Arguments& arguments) {
+  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);  // we report ourselves
+  const face::Model model = load_face_model(arguments.model);
+  const face::BoxConvention convention =
+      box_convention(model, arguments.detector, arguments.offset);
+  const std::vector<fs::path> pictures = list_pictures(arguments.pictures);
+  if (pictures.empty()) throw Error("no picture in the folders named");
+  const face::Boxes given = arguments.boxes.empty()
+                                ? face::Boxes()
+                                : face::read_boxes(arguments.boxes, arguments.detector);
+  const std::vector<fs::path> drawn = drawings(pictures, arguments.draw);
+  if (arguments.pts && !arguments.output.empty()) fs::create_directories(arguments.output);
+
+  // Many pictures: a thread each. One picture: OpenCV's detector may use them all.
+  ThreadPool pool(pictures.size() == 1 ? 1 : arguments.threads);
+  if (pool.threads() > 1) cv::setNumThreads(1);
+  std::vector<Worker> workers;
+  for (int i = 0; i < pool.threads(); ++i) {
+    opencv::Detector detector;
+    if (arguments.boxes.empty())
+      detector = opencv::make_detector(convention.detector, arguments.detection);
+    workers.push_back({std::move(detector), face::Aligner(model)});
+  }
+  const auto boxes_of = [&](const fs::path& file, Worker& worker, image::ByteView grey) {
+    if (worker.detector) return worker.detector(grey);
+    for (const std::string& key : {file.generic_string(), file.filename().string()})
+      if (const auto found = given.find(key); found != given.end()) return found->second;
+    return std::vector<face::Box>();
+  };
+
+  std::vector<Result> results(pictures.size());
+  Progress progress("detect");
+  std::mutex mutex;
+  std::size_t done = 0;
+  pool.run(Index(pictures.size()), [&](Index i, int thread) {
+    Worker& worker = workers[std::size_t(thread)];
+    Result& result = results[std::size_t(i)];
+    result.file = pictures[std::size_t(i)];
+    try {
+      const image::Image<std::uint8_t> grey = opencv::read_grey(result.file);
+      result.width = grey.width();
+      result.height = grey.height();
+      for (const face::Box& box : boxes_of(result.file, worker, grey)) {
+        const face::Alignment& found = worker.aligner.align(grey, box, convention);
+        if (found.score >= arguments.min_score)
+          result.faces.push_back({box, found.points, found.score});
+      }
+      if (!arguments.draw.empty()) draw(result, drawn[std::size_t(i)]);
+      if (arguments.pts) write_pts_files(result, arguments.output);
+    } catch (const std::exception& error) {
+      result.error = error.what();
+    }
+    const std::lock_guard lock(mutex);
+    progress.update(double(++done) / double(pictures.size()), result.file.filename().string());
+  });
+  progress.clear();
+
+  if (arguments.json) {
+    auto json = nlohmann::ordered_json::array();
+    for (const Result& result : results) json.push_back(to_json(result));
+    fmt::print("{}\n", json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+  } else {
+    for (const Result& result : results) print(result);
+  }
+  std::size_t failed = 0;
+  for (const Result& result : results) {
+    if (result.error.empty()) continue;
+    fmt::print(stderr, "sdm: {}\n", result.error);
+    ++failed;
+  }
+  if (failed > 0) throw Error(fmt::format("{} of {} pictures failed", failed, results.size()));
+}
+
+}  // namespace
+
+void add_detect(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("detect", "Find faces and their landmarks in pictures");
+  auto arguments = std::make_shared<Arguments>();
+  command->add_option("IMAGES", arguments->pictures, "Pictures, and folders of pictures")
+      ->required();
+  command->add_option("-m,--model", arguments->model, "A face model (default: the shipped face68)");
+  command->add_option("--detector", arguments->detector,
+                      "haar_alt2, haar_default or a cascade file; default: the model's own");
+  command->add_option("--boxes", arguments->boxes,
+                      "Boxes from this CSV (file,x,y,w,h) in place of a detector");
+  command
+      ->add_option("--detector-offset", arguments->offset,
+                   "How to read a foreign detector's boxes: face unit (outer eye corners) in box "
+                   "widths, then x and y from the box's centre to the face's, in widths")
+      ->expected(3)
+      ->type_name("SCALE DX DY");
+  command->add_option("--cascades", arguments->detection.folder,
+                      "Folder with OpenCV's cascade files");
+  command->add_option("--min-size", arguments->detection.min_size, "Smallest face, pixels")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--max-side", arguments->detection.max_side,
+                   "Larger pictures are searched shrunk to this side")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--min-score", arguments->min_score, "Drop faces that score less (0 to 1)")
+      ->capture_default_str();
+  command->add_flag("--json", arguments->json, "Print the results as JSON on stdout");
+  command->add_option("--draw", arguments->draw,
+                      "Write pictures with the points into this folder (or file, for one picture)");
+  command->add_flag("--pts", arguments->pts, "Write an iBUG .pts file for each face");
+  command->add_option("-o,--output", arguments->output,
+                      "Folder for the .pts files (default: beside the pictures)");
+  command->add_option("--threads", arguments->threads, "Threads; 0 takes all cores")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->footer(
+      "A picture without a face is a result. One that cannot be read is reported and the rest goes "
+      "on; the exit code is then 1.");
+  command->callback([arguments] { detect(*arguments); });
+}
+
+}  // namespace sdm::app
