@@ -65,7 +65,7 @@ void train_pose(const TrainArguments& arguments) {
              arguments.output, object.cols(), training.cells.size(), training.estimator.stages(),
              before, after);
   if (!chosen.empty())
-    fmt::print("points, as numbers from 0 in {}: {}\n", arguments.object, fmt::join(chosen, " "));
+    fmt::print("chosen of {} points, as numbers from 0: {}\n", vertices, fmt::join(chosen, " "));
 }
 
 /// Rows of image points: u and v of every point, an empty cell or "nan" where it was not seen. One
