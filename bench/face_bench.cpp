@@ -1,0 +1,162 @@
+// The time of a face given its box, one core: our models against dlib's 68-point model in the same
+// run. The programs take turns, face by face, round after round, so that whatever else the machine
+// does falls on all alike; the figure is the median over rounds of the mean over faces.
+//
+//   face_bench [MODEL.sdm ...] [OTHER_DLIB_MODEL.dat ...]     default: the shipped models
+//
+// The faces are those of ../shared/data where it is, otherwise a made-up picture: no method here
+// takes longer on one picture than on another.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapters/opencv/image.h"
+#include "sdm/face/aligner.h"
+#include "sdm/face/boxes.h"
+
+#if SDM_BENCH_DLIB
+#include <dlib/image_processing.h>
+#endif
+
+namespace {
+using namespace sdm;
+namespace fs = std::filesystem;
+
+struct Sample {
+  image::Image<std::uint8_t> picture;
+  face::Box box;
+};
+
+image::Image<std::uint8_t> made_up_picture() {
+  image::Image<std::uint8_t> picture(440, 440);
+  for (int y = 0; y < 440; ++y)
+    for (int x = 0; x < 440; ++x)
+      picture(x, y) = std::uint8_t(128 + 60 * std::sin(0.11 * x) * std::cos(0.07 * y) +
+                                   40 * std::sin(0.003 * x * y));
+  return picture;
+}
+
+std::vector<Sample> samples() {
+  std::vector<Sample> found;
+  const fs::path folder = fs::path(SDM_SHARED_DATA) / "faces";
+  if (fs::exists(folder / "lfpw_test_boxes.csv")) {
+    for (const auto& [file, boxes] : face::read_boxes(folder / "lfpw_test_boxes.csv", "haar_alt2"))
+      if (!boxes.empty() && found.size() < 100)
+        found.push_back({opencv::read_grey(folder / file), boxes[0]});
+  }
+  if (found.empty()) found.push_back({made_up_picture(), {100, 60, 240, 240}});
+  return found;
+}
+
+struct Method {
+  std::string name;
+  double megabytes = 0;
+  std::function<void(std::size_t sample)> run;
+  std::vector<double> rounds;  // us a face
+
+  double median() const {
+    std::vector<double> sorted = rounds;
+    std::sort(sorted.begin(), sorted.end());
+    return sorted[sorted.size() / 2];
+  }
+};
+
+double megabytes(const fs::path& path) { return double(fs::file_size(path)) / 1e6; }
+
+Method sdm_method(const fs::path& path, const std::vector<Sample>& faces) {
+  const auto model = std::make_shared<face::Model>(face::Model::load(path));
+  const auto aligner = std::make_shared<face::Aligner>(*model);
+  return {
+      path.filename().string(),
+      megabytes(path),
+      [model, aligner, &faces](std::size_t i) { aligner->align(faces[i].picture, faces[i].box); },
+      {}};
+}
+
+#if SDM_BENCH_DLIB
+Method dlib_method(const fs::path& path, const std::vector<Sample>& faces) {
+  const auto predictor = std::make_shared<dlib::shape_predictor>();
+  dlib::deserialize(path.string()) >> *predictor;
+  const auto pictures = std::make_shared<std::vector<dlib::array2d<unsigned char>>>(faces.size());
+  for (std::size_t i = 0; i < faces.size(); ++i) {
+    const image::ByteView grey = faces[i].picture;
+    (*pictures)[i].set_size(grey.height, grey.width);
+    for (int y = 0; y < grey.height; ++y)
+      std::copy_n(grey.row(y), grey.width, &(*pictures)[i][y][0]);
+  }
+  return {
+      "dlib " + path.filename().string(),
+      megabytes(path),
+      [predictor, pictures, &faces](std::size_t i) {
+        const face::Box& b = faces[i].box;
+        const long x = std::lround(b.x), y = std::lround(b.y);
+        (*predictor)((*pictures)[i], {x, y, x + std::lround(b.width), y + std::lround(b.height)});
+      },
+      {}};
+}
+#endif
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  std::vector<fs::path> paths(argv + 1, argv + argc);
+  if (paths.empty()) {
+    for (const char* name : {"face68.sdm", "face68-fast.sdm"})
+      if (fs::exists(fs::path(SDM_SOURCE_MODELS) / name))
+        paths.push_back(fs::path(SDM_SOURCE_MODELS) / name);
+  }
+  const std::vector<Sample> faces = samples();
+  std::vector<Method> methods;
+#if SDM_BENCH_DLIB
+  const fs::path shipped = "/usr/share/dlib/shape_predictor_68_face_landmarks.dat";
+  if (fs::exists(shipped)) {
+    methods.push_back(dlib_method(shipped, faces));
+  } else {
+    fmt::print("dlib's 68-point model is not installed (Debian: libdlib-data)\n");
+  }
+#endif
+  for (const fs::path& path : paths) {
+#if SDM_BENCH_DLIB
+    if (path.extension() == ".dat") {
+      methods.push_back(dlib_method(path, faces));
+      continue;
+    }
+#endif
+    methods.push_back(sdm_method(path, faces));
+  }
+  if (methods.empty()) {
+    fmt::print("no model to time\n");
+    return 0;
+  }
+
+  using Clock = std::chrono::steady_clock;
+  const int rounds = 31;
+  for (int round = -1; round < rounds; ++round) {  // the first one warms up
+    std::vector<double> spent(methods.size(), 0);
+    for (std::size_t i = 0; i < faces.size(); ++i) {
+      for (std::size_t m = 0; m < methods.size(); ++m) {
+        methods[m].run(i);  // brings this model into the cache, as in a row of faces
+        const auto start = Clock::now();
+        methods[m].run(i);
+        spent[m] += std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+      }
+    }
+    for (std::size_t m = 0; m < methods.size() && round >= 0; ++m)
+      methods[m].rounds.push_back(spent[m] / double(faces.size()));
+  }
+  fmt::print("{} faces, {} rounds\n{:<48} {:>8} {:>9} {:>8}\n", faces.size(), rounds, "model", "MB",
+             "us/face", "speed");
+  for (const Method& method : methods)
+    fmt::print("{:<48} {:>8.2f} {:>9.1f} {:>7.2f}x\n", method.name, method.megabytes,
+               method.median(), methods[0].median() / method.median());
+} catch (const std::exception& error) {
+  fmt::print(stderr, "face_bench: {}\n", error.what());
+  return 1;
+}
