@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -86,6 +87,9 @@ void write_pts_files(const Result& result, const fs::path& output) {
                     result.faces[i].points);
 }
 
+// A thousandth of a pixel is enough for a reader.
+double rounded(float value) { return std::round(double(value) * 1000) / 1000; }
+
 nlohmann::ordered_json to_json(const Result& result) {
   nlohmann::ordered_json json{{"file", result.file.string()}};
   if (!result.error.empty()) {
@@ -97,9 +101,11 @@ nlohmann::ordered_json to_json(const Result& result) {
   json["faces"] = nlohmann::ordered_json::array();
   for (const Face& face : result.faces) {
     auto points = nlohmann::ordered_json::array();
-    for (const auto& p : face.points.colwise()) points.push_back({p.x(), p.y()});
-    json["faces"].push_back({{"box", {face.box.x, face.box.y, face.box.width, face.box.height}},
-                             {"score", face.score},
+    for (const auto& p : face.points.colwise()) points.push_back({rounded(p.x()), rounded(p.y())});
+    json["faces"].push_back({{"box",
+                              {rounded(face.box.x), rounded(face.box.y), rounded(face.box.width),
+                               rounded(face.box.height)}},
+                             {"score", rounded(face.score)},
                              {"points", std::move(points)}});
   }
   return json;
@@ -181,9 +187,12 @@ void detect(const Arguments& arguments) {
   progress.clear();
 
   if (arguments.json) {
-    auto json = nlohmann::ordered_json::array();
-    for (const Result& result : results) json.push_back(to_json(result));
-    fmt::print("{}\n", json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+    // An array with a line for each picture.
+    for (std::size_t i = 0; i < results.size(); ++i)
+      fmt::print(
+          "{} {}", i == 0 ? "[" : ",\n",
+          to_json(results[i]).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    fmt::print("]\n");
   } else {
     for (const Result& result : results) print(result);
   }

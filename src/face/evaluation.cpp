@@ -177,6 +177,8 @@ Evaluation evaluate(const Annotations& truth, const Annotations& predictions,
       for (int k : result.markup.regions[r].points) add(regions[r], k);
   }
 
+  if (known_errors.empty())
+    throw Error("no prediction for any of the true faces: do the files have the same names?");
   const double faces = double(result.errors.size());
   result.missing = int(result.errors.size() - known_errors.size());
   result.mean = mean(known_errors);

@@ -125,6 +125,8 @@ TEST(Evaluation, AMissingPredictionIsAFailureAndHasNoPartInTheMean) {
   EXPECT_EQ(result.failure_rate, 0.5);
   EXPECT_EQ(result.auc, 0.5);
   EXPECT_TRUE(std::isinf(result.errors[1]));
+  for (Annotation& face : some.faces) face.points.resize(2, 0);
+  expect_error([&] { evaluate(truth, some); }, "no prediction for any of the true faces");
 }
 
 TEST(Evaluation, PointsWithoutTruthDoNotCount) {
