@@ -107,7 +107,7 @@ Results run_nist(const ExperimentContext& context) {
       line.insert(line.end(), evaluations.begin(), evaluations.end());
       line.insert(line.end(), times.begin(), times.end());
       table.push_back(std::move(line));
-      names.push_back(name);
+      names.push_back(fmt::format("{}/{}", model.name, s + 1));
     }
   }
   std::vector<std::string> counts = {"6 digits or more, of 54"};
@@ -120,7 +120,7 @@ Results run_nist(const ExperimentContext& context) {
 
   std::vector<Chart> charts;
   for (std::size_t from = 0; from < names.size(); from += 18) {
-    BarChart chart{"NIST StRD", "certified digits", {}, {}};
+    BarChart chart{"NIST problem / start", "certified digits", {}, {}};
     chart.categories.assign(names.begin() + static_cast<std::ptrdiff_t>(from),
                             names.begin() + static_cast<std::ptrdiff_t>(from + 18));
     for (const Series& s : bars)

@@ -11,7 +11,7 @@ namespace sdm::experiments {
 namespace {
 
 constexpr double kWidth = 460, kHeight = 320;                       // of one chart
-constexpr double kLeft = 64, kRight = 16, kTop = 34, kBottom = 48;  // margins of the frame
+constexpr double kLeft = 64, kRight = 16, kTop = 50, kBottom = 48;  // margins of the frame
 constexpr double kPlotWidth = kWidth - kLeft - kRight, kPlotHeight = kHeight - kTop - kBottom;
 
 // Colours that can be told apart by colour-blind readers and stand out on white and on black.
@@ -41,6 +41,7 @@ struct Axis {
     if (low > high) low = 0, high = 1;
     if (high - low < 1e-12) low -= 0.5, high += 0.5;
     if (log) low = std::floor(low), high = std::ceil(high);
+    if (!log && low > 0 && low < high / 4) low = 0;  // nearly there: show the zero
   }
   double scale(double v) const { return log ? std::log10(v) : v; }
   double place(double v) const { return (scale(v) - low) / (high - low); }
@@ -85,13 +86,19 @@ std::string frame(const std::string& title, const std::string& x_label, const st
                            kTop, kPlotWidth, kPlotHeight);
 }
 
+/// In a row under the title, or inside the frame where a row would be too long.
 std::string legend(const std::vector<Series>& series) {
+  const auto width = [](const Series& s) { return 28 + 6.5 * static_cast<double>(s.name.size()); };
+  double total = 0;
+  for (const Series& s : series) total += width(s);
+  const bool row = total <= kWidth;
+  double x = row ? (kWidth - total) / 2 + 10 : kLeft + 10, y = row ? 40 : kTop + 16;
   std::string out;
   for (std::size_t i = 0; i < series.size(); ++i) {
-    const double y = kTop + 14 + 15 * static_cast<double>(i);
-    out += fmt::format("<rect x='{}' y='{:.1f}' width='12' height='4' fill='{}'/>\n",
-                       kWidth - kRight - 20, y - 6, colour(i));
-    out += text(kWidth - kRight - 25, y, "end", series[i].name);
+    out += fmt::format("<rect x='{:.1f}' y='{:.1f}' width='12' height='4' fill='{}'/>\n", x, y - 6,
+                       colour(i));
+    out += text(x + 16, y, "start", series[i].name);
+    (row ? x : y) += row ? width(series[i]) : 15;
   }
   return out;
 }
