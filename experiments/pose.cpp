@@ -13,7 +13,6 @@
 #include "experiments/pose_objects.h"
 #include "experiments/pose_peers.h"
 #include "experiments/registry.h"
-#include "sdm/error.h"
 #include "sdm/pose/object.h"
 #include "sdm/pose/posit.h"
 #include "sdm/pose/projection.h"
@@ -308,12 +307,10 @@ Results run_pose(const ExperimentContext& context) {
   results.settings["sdm_partition_refined"] = "4 stages and 2 Gauss-Newton steps";
   results.settings["time_us"] = "SDM in batches of 2048 on one core; the others one by one";
 
-  try {
-    run_chessboard(read_chessboard(find_data(context, "pose/chessboard_left_pnp.txt")), context,
-                   results);
-  } catch (const Error& missing) {
-    context.say(fmt::format("no chessboard: {}", missing.what()));
-  }
+  if (const auto path = pose_data(context, "chessboard_left_pnp.txt"))
+    run_chessboard(read_chessboard(*path), context, results);
+  else
+    context.say("chessboard left out: its data is not here");
 
   std::string table;
   for (const auto& [metric, digits] :

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <fstream>
 #include <numbers>
-#include <optional>
 
 #include "sdm/error.h"
 #include "sdm/pose/file.h"
@@ -13,15 +12,6 @@ namespace sdm::experiments {
 namespace {
 
 using pose::Points3;
-
-std::optional<std::filesystem::path> data_file(const ExperimentContext& context,
-                                               const std::string& name) {
-  try {
-    return find_data(context, "pose/" + name);
-  } catch (const Error&) {
-    return {};
-  }
-}
 
 Points3 centred(const Points3& points) { return points.colwise() - points.rowwise().mean(); }
 
@@ -77,8 +67,20 @@ Points3 made_figure() {
 
 }  // namespace
 
+std::optional<std::filesystem::path> pose_data(const ExperimentContext& context,
+                                               const std::string& name) {
+  ExperimentContext place = context;
+  if (context.data.extension() == ".obj") place.data.clear();  // it names the object, not a folder
+  try {
+    const std::filesystem::path path = find_data(place, "pose/" + name);
+    if (path.filename() == name) return path;
+  } catch (const Error&) {
+  }
+  return {};
+}
+
 PoseObject face_object(const ExperimentContext& context) {
-  const auto path = data_file(context, "face_ict_68_points.txt");
+  const auto path = pose_data(context, "face_ict_68_points.txt");
   if (!path) return {"face", "made: 35 points of an ellipsoid with a nose", made_head()};
   // Lines "number x y z".
   std::ifstream file(*path);
@@ -92,7 +94,7 @@ PoseObject face_object(const ExperimentContext& context) {
 }
 
 PoseObject body_object(const ExperimentContext& context) {
-  const auto path = data_file(context, "body_makehuman.obj");
+  const auto path = pose_data(context, "body_makehuman.obj");
   if (!path) return {"body", "made: a figure of 72 points, 1.6 m tall", made_figure()};
   return {"body", "64 points of the MakeHuman base mesh",
           spread(facing(pose::read_object(*path, "body"), 100), 64)};

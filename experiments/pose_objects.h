@@ -1,5 +1,7 @@
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <string>
 
 #include "experiments/registry.h"
@@ -13,6 +15,10 @@ struct PoseObject {
   std::string name, source;
   pose::Points3 points;
 };
+
+/// A file of the development data's folder pose/; empty where it is not there.
+std::optional<std::filesystem::path> pose_data(const ExperimentContext& context,
+                                               const std::string& name);
 
 /// The 68 landmarks of the ICT face where the development data is, else a head the program makes.
 PoseObject face_object(const ExperimentContext& context);
