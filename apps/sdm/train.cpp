@@ -35,7 +35,7 @@ struct Arguments {
   std::vector<std::string> detectors;
   bool skip_bad = false, no_subpixel = false, no_cross_fit = false;
   // Given values override the preset's.
-  std::optional<float> unit, canvas, shape_weight;
+  std::optional<float> unit, canvas, shape_weight, outline_scale;
   std::vector<int> cells;
   std::vector<float> cell;
   std::optional<int> redraws, starts, box_starts, folds;
@@ -190,6 +190,12 @@ void learn_markup(const Arguments& a, const std::vector<int>& ids, face::Trainer
     const int size = static_cast<int>(ids.size());
     if (at(36) < size && at(45) < size) options.unit = {at(36), at(45)};
   }
+  if (a.outline_scale) {
+    if (!ibug) throw Error("--outline-scale needs the 68 points or a part of them");
+    options.recipe.patch_scale.assign(ids.size(), 1.0F);
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      if (ids[i] <= 16) options.recipe.patch_scale[i] = *a.outline_scale;
+  }
   if (a.mirror == "auto") {
     if (ibug) options.mirror = face::ibug(ids).mirror;
   } else if (a.mirror != "none") {
@@ -313,6 +319,9 @@ void add_train(CLI::App& app) {
       ->group(look);
   command
       ->add_option("--redraws", a->redraws, "How often the face is drawn anew, early stages first")
+      ->group(look);
+  command
+      ->add_option("--outline-scale", a->outline_scale, "Patches on the jaw are this much larger")
       ->group(look);
   command->add_option("--shape-weight", a->shape_weight, "Weight of the shape as features")
       ->group(look);

@@ -22,7 +22,20 @@ void Canvas::describe(int stage, const Eigen::Ref<const Shape>& face, std::span<
   const float centre = 0.5F * static_cast<float>(pixels_.width() - 1);
   if (points_.cols() != face.cols()) points_.resize(2, face.cols());
   points_ = (face.array() * recipe_->unit + centre).matrix();
-  image::hog(channels_, points_, recipe_->hog(stage), out);
+  image::HogOptions options = recipe_->hog(stage);
+  const std::vector<float>& scale = recipe_->patch_scale;
+  if (scale.empty()) return image::hog(channels_, points_, options, out);
+  const auto size = static_cast<std::size_t>(options.size());
+  const float cell = options.cell;
+  // Points with patches of one size that follow each other go together.
+  for (std::size_t first = 0, next = 0; first < scale.size(); first = next) {
+    while (next < scale.size() && scale[next] == scale[first]) ++next;
+    options.cell = scale[first] * cell;
+    image::hog(channels_,
+               points_.middleCols(static_cast<Eigen::Index>(first),
+                                  static_cast<Eigen::Index>(next - first)),
+               options, out.subspan(first * size, (next - first) * size));
+  }
 }
 
 }  // namespace sdm::face

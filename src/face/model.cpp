@@ -75,6 +75,13 @@ void Model::validate() const {
   require(n >= 2 && n <= 4096, fmt::format("{} points, expected 2 to 4096", n));
   require(mean.allFinite(), "the mean shape is not finite");
   require(mirror.empty() || is_mirror(mirror, n), "the mirror does not pair the points");
+  const std::vector<float>& scale = recipe.patch_scale;
+  require(scale.empty() || static_cast<Index>(scale.size()) == n,
+          fmt::format("{} patch scales for {} points", scale.size(), n));
+  if (!mirror.empty() && !scale.empty())
+    for (std::size_t p = 0; p < scale.size(); ++p)
+      require(scale[p] == scale[static_cast<std::size_t>(mirror[p])],
+              fmt::format("point {} and its partner have patches of different sizes", p));
   require(!boxes.empty(), "no box convention");
   for (const BoxConvention& one : boxes)
     require(
@@ -137,6 +144,7 @@ io::Model Model::to_io() const {
       {"shape_weight", recipe.shape_weight},
       {"normalisation", name_of(recipe.normalisation)},
       {"subpixel", recipe.subpixel},
+      {"patch_scale", recipe.patch_scale},
       {"stages", stages},
       {"typical_step", typical_step},
       {"provenance", provenance},
@@ -170,6 +178,7 @@ Model Model::from(const io::Model& file) {
     model.recipe.shape_weight = header.at("shape_weight");
     model.recipe.normalisation = normalisation_of(header.at("normalisation"));
     model.recipe.subpixel = header.at("subpixel");
+    model.recipe.patch_scale = header.at("patch_scale").get<std::vector<float>>();
     for (const auto& one : header.at("boxes"))
       model.boxes.push_back({one.at("detector"), one.at("scale"), one.at("dx"), one.at("dy"),
                              one.at("sigma_x"), one.at("sigma_y"), one.at("sigma_log_scale")});

@@ -28,7 +28,16 @@ void Recipe::validate() const {
           fmt::format("the shape weight is {}, expected 0 to 10000", shape_weight));
   require(!stages.empty() && stages.size() <= 64,
           fmt::format("the recipe has {} stages, expected 1 to 64", stages.size()));
-  for (std::size_t i = 0; i < stages.size(); ++i) hog(static_cast<int>(i)).validate();
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    image::HogOptions options = hog(static_cast<int>(i));
+    options.validate();
+    for (const float scale : patch_scale) {
+      require(scale >= 0.25F && scale <= 4,
+              fmt::format("the patch of a point is scaled by {}, expected 0.25 to 4", scale));
+      options.cell = scale * stages[i].cell;
+      options.validate();
+    }
+  }
 }
 
 }  // namespace sdm::face

@@ -72,6 +72,9 @@ class Trainer {
     const Index points = faces.front().truth.cols();
     check(faces, "face", points);
     check(dev, "dev face", points);
+    const std::size_t scales = options.recipe.patch_scale.size();
+    if (scales != 0 && static_cast<Index>(scales) != points)
+      throw Error(fmt::format("{} patch scales for {} points", scales, points));
     std::vector<Shape> truths;
     for (const TrainingFace& face : faces) truths.push_back(face.truth);
     mean_ = mean_shape(truths, options.mirror, options.unit);
@@ -159,6 +162,7 @@ class Trainer {
                   17 * options_.robust;
     for (const StageRecipe& stage : r.stages)
       mark = 1.7 * mark + stage.cell + 0.3 * (stage.redraw ? 1 : 0);
+    for (const float scale : r.patch_scale) mark = 1.01 * mark + static_cast<double>(scale);
     return static_cast<float>(mark);
   }
 

@@ -28,6 +28,8 @@ struct Recipe {
   image::Normalisation normalisation = image::Normalisation::sqrt_l1;
   bool subpixel = true;  // patches between pixels (image/hog.h)
   std::vector<StageRecipe> stages;
+  /// How much larger each point's patches are; empty: all alike. Outlines need more around them.
+  std::vector<float> patch_scale;
 
   int canvas_size() const { return static_cast<int>(unit * canvas + 0.5F); }
   image::HogOptions hog(int stage) const;
