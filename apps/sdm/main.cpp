@@ -31,9 +31,7 @@ int main(int argc, char** argv) {
   sdm::app::add_info(app);
   sdm::app::add_pose(app);
   sdm::app::add_reproduce(app);
-#ifdef SDM_WITH_OPENCV
   sdm::app::add_train(app);
-#endif
 
   try {
     app.parse(argc, argv);
