@@ -17,7 +17,7 @@ using Detector = std::function<std::vector<face::Box>(image::ByteView grey)>;
 struct DetectorOptions {
   /// Where the cascade files are. Empty: the environment's SDM_CASCADES, then where Debian's
   /// opencv-data and other usual installations have them.
-  std::filesystem::path folder;
+  std::filesystem::path folder{};
   double scale_step = 1.1;  // ratio between the sizes tried
   int neighbours = 3;       // detections that must agree
   int min_size = 24;        // pixels

@@ -152,11 +152,14 @@ void detect(const Arguments& arguments) {
       detector = opencv::make_detector(convention.detector, arguments.detection);
     workers.push_back({std::move(detector), face::Aligner(model)});
   }
-  const auto boxes_of = [&](const fs::path& file, Worker& worker, image::ByteView grey) {
+  const auto boxes_of = [&](const fs::path& file, Worker& worker,
+                            image::ByteView grey) -> std::vector<face::Box> {
     if (worker.detector) return worker.detector(grey);
-    for (const std::string& key : {file.generic_string(), file.filename().string()})
-      if (const auto found = given.find(key); found != given.end()) return found->second;
-    return std::vector<face::Box>();
+    const fs::path beside = file.lexically_relative(fs::path(arguments.boxes).parent_path());
+    for (const fs::path& key : {file, beside, file.filename()})
+      if (const auto found = given.find(key.generic_string()); found != given.end())
+        return found->second;
+    throw Error(fmt::format("{}: no line in {}", file.string(), arguments.boxes));
   };
 
   std::vector<Result> results(pictures.size());
