@@ -13,5 +13,8 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/sdmConfigVersion.cm
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sdmConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/sdmConfigVersion.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sdm)
 if(TARGET sdm_app)
+  if(EXISTS ${PROJECT_SOURCE_DIR}/models)  # where the tool looks for its default model
+    install(DIRECTORY models/ DESTINATION ${CMAKE_INSTALL_DATADIR}/sdm FILES_MATCHING PATTERN "*.sdm")
+  endif()
   install(TARGETS sdm_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <random>
 #include <sstream>
 
 #include "tests/face/temporary_folder.h"
@@ -270,6 +271,40 @@ TEST(Annotations, ListsComeBackAsWritten) {
   ASSERT_EQ(read.faces.size(), 2u);
   EXPECT_EQ(read.faces[1].file, written.faces[1].file);
   expect_same_points(read.faces[1].points, written.faces[1].points);
+}
+
+// Whatever is in a file, reading it gives faces or an Error, and nothing else.
+TEST(Annotations, DamagedFilesEndInFacesOrAnError) {
+  const TemporaryFolder folder;
+  const std::pair<std::string, std::string> files[] = {
+      {"f.csv", "file,x0,y0,x1,y1\n\"a,b.jpg\",1,2,3,4\nc.jpg,nan,nan,5,6\n"},
+      {"f.pts", "version: 1\nn_points: 2\n{\n1 1\n11.5 21\n}\n"},
+      {"f.xml", imglab},
+      {"f.txt", "a.jpg 1 1 2 3 4\nb.jpg 10 20 30 40\nc.jpg f.pts\n"}};
+  std::mt19937 random(1);
+  for (const auto& [name, text] : files) {
+    for (int round = 0; round < 300; ++round) {
+      std::string damaged = text;
+      for (int i = 0; i <= round % 4; ++i) {
+        const std::size_t at = random() % damaged.size();
+        if (random() % 3 == 0) {
+          damaged.resize(at + 1);
+        } else {
+          damaged[at] = "<>\"'&;,:{}/=\n\r -.0919e\0\xff"[random() % 24];
+        }
+      }
+      const auto path = folder.write(name, damaged);
+      for (bool skip_bad : {false, true}) {
+        try {
+          const Annotations read = read_annotations(path, {.skip_bad = skip_bad});
+          EXPECT_FALSE(read.faces.empty());
+          for (const Annotation& face : read.faces)
+            EXPECT_EQ(face.points.cols(), Eigen::Index(read.ids.size()));
+        } catch (const Error&) {
+        }
+      }
+    }
+  }
 }
 
 TEST(Annotations, TheRealTestSetIsRead) {
