@@ -35,11 +35,11 @@ std::size_t first_column(const TextFile& file, const std::vector<std::string>& h
     names.push_back(name);
   }
   // Without a choice there is nothing to name.
-  if (names.size() == 1 && (detector.empty() || names[0].empty()))
-    return std::size_t(std::find(heading.begin(), heading.end(), column(names[0], "x")) -
-                       heading.begin());
-  file.fail(0, fmt::format("no boxes of the detector '{}', there are: {}", detector,
-                           fmt::join(names, ", ")));
+  if (names.size() != 1 || !(detector.empty() || names[0].empty()))
+    file.fail(0, fmt::format("no boxes of the detector '{}', there are: {}", detector,
+                             fmt::join(names, ", ")));
+  return std::size_t(std::find(heading.begin(), heading.end(), column(names[0], "x")) -
+                     heading.begin());
 }
 
 float overlap(const Box& a, const Eigen::Vector2f& low, const Eigen::Vector2f& high) {
