@@ -19,15 +19,22 @@
 
 namespace sdm {
 
+const Penalty& TrainOptions::penalty_of(int stage) const {
+  if (stage_penalties.empty()) return penalty;
+  return stage_penalties[std::min(static_cast<std::size_t>(stage), stage_penalties.size() - 1)];
+}
+
 void TrainOptions::validate() const {
   const auto require = [](bool good, const std::string& message) {
     if (!good) throw Error(message);
   };
-  penalty.validate();
   require(stages >= 1, fmt::format("stages is {}, expected at least 1", stages));
   require(folds >= 1, fmt::format("folds is {}, expected at least 1", folds));
-  require(penalty.kind != Penalty::Kind::kHeldOut || folds >= 2,
-          "a penalty chosen by held-out error needs at least 2 folds; folds is 1");
+  for (int stage = 0; stage < stages; ++stage) {
+    penalty_of(stage).validate();
+    require(penalty_of(stage).kind != Penalty::Kind::kHeldOut || folds >= 2,
+            "a penalty chosen by held-out error needs at least 2 folds; folds is 1");
+  }
   require(pca_energy > 0 && pca_energy <= 1,
           fmt::format("pca_energy is {}, expected more than 0 and at most 1", pca_energy));
   require(rank >= 0, fmt::format("rank is {}, expected 0 (whole maps) or more", rank));
@@ -151,9 +158,10 @@ class Trainer {
     find_groups();
     folds_ = static_cast<int>(std::min(static_cast<std::size_t>(options_.folds), present_.size()));
     together([&] {
-      if (folds_ < 2 && options_.penalty.kind == Penalty::Kind::kHeldOut)
-        throw Error(
-            "a penalty chosen by held-out error needs at least 2 groups of samples, found 1");
+      for (int stage = 0; stage < options_.stages; ++stage)
+        if (folds_ < 2 && options_.penalty_of(stage).kind == Penalty::Kind::kHeldOut)
+          throw Error(
+              "a penalty chosen by held-out error needs at least 2 groups of samples, found 1");
     });
   }
 
@@ -342,12 +350,14 @@ class Trainer {
     const Vector<Scalar> shift =
         bias ? typical_features(stage, summary.features) : Vector<Scalar>();
     StageMaps<Scalar> maps;
+    TrainOptions stage_options = options_;
+    stage_options.penalty = options_.penalty_of(stage);
     std::optional<StageRegression<Scalar>> regression;
     together([&] {
       // Ranks must take the same form, and the dual one needs all samples in one place.
       const Index known = world_.size() > 1 ? std::numeric_limits<Index>::max() : total_samples_;
       regression.emplace(problem_.symmetry(stage), summary.features, delta_size_, known, bias,
-                         shift, options_, folds_);
+                         shift, stage_options, folds_);
       accumulate(stage, folds, *regression);
     });
     regression->sum_to_root(world_);
@@ -553,8 +563,9 @@ class Trainer {
     const double rate = 2.0 * k * k * k / std::max(seconds_since(start), 1e-6);
 
     const double threads = pool_.threads(), blocks = symmetric ? 2 : 1;
-    const double penalties = static_cast<double>(options_.penalty.values.size());
-    const bool need_folds = options_.cross_fit || options_.penalty.kind == Penalty::Kind::kHeldOut;
+    const Penalty& penalty = options_.penalty_of(0);
+    const double penalties = static_cast<double>(penalty.values.size());
+    const bool need_folds = options_.cross_fit || penalty.kind == Penalty::Kind::kHeldOut;
     const double solves = 1 + (folds_ > 1 && need_folds ? folds_ * penalties : 0.0);
     costs_.accumulate = (per_features + d * d / blocks / rate) / threads;
     costs_.advance = (per_features + 2 * d * static_cast<double>(delta_size_) / rate) / threads;
@@ -590,8 +601,11 @@ class Trainer {
   std::uint64_t fingerprint() const {
     Fingerprint print;
     print.add(options_.stages);
-    print.add(static_cast<int>(options_.penalty.kind));
-    print.add(options_.penalty.values.data(), options_.penalty.values.size());
+    for (int stage = 0; stage < options_.stages; ++stage) {
+      const Penalty& penalty = options_.penalty_of(stage);
+      print.add(static_cast<int>(penalty.kind));
+      print.add(penalty.values.data(), penalty.values.size());
+    }
     print.add(options_.folds);
     print.add(options_.cross_fit);
     print.add(options_.pca_energy);

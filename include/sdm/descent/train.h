@@ -21,6 +21,10 @@ struct TrainOptions {
   /// Strength of the ridge in every stage.
   Penalty penalty;
 
+  /// A penalty for each stage in place of that one, the last for all further stages; empty: none.
+  /// Late stages have little left to explain and may want to be held back more.
+  std::vector<Penalty> stage_penalties;
+
   /// Parts the samples are split into (by group). 1 is the paper's plain way. With more, a sample
   /// moves on by the map that did not see it, so that later stages learn from the errors that new
   /// data will make, not from the smaller ones of training data.
@@ -63,6 +67,9 @@ struct TrainOptions {
 
   /// The other ranks of a distributed training; null: this process is alone.
   Communicator* communicator = nullptr;
+
+  /// The penalty that holds in a stage.
+  const Penalty& penalty_of(int stage) const;
 
   /// Throws Error naming the first option that makes no sense.
   void validate() const;
