@@ -63,7 +63,7 @@ int main() {
   options.recipe.stages = {{2, 8, true}, {2, 6, true}, {2, 5, false}};
   options.mirror = {0, 2, 1, 3, 4};  // left and right change places in a mirror
   options.starts = 3;
-  options.penalties = {0.01, 0.1};
+  options.penalties = {0.01};
   face::TrainerObserver observer;
   observer.stage = [](const face::FaceStage& at) {
     std::printf("stage %d: error %.4f -> %.4f\n", at.stage.stage + 1, at.stage.error_before,

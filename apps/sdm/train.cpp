@@ -33,7 +33,7 @@ struct Arguments {
   fs::path truth, boxes, dev, dev_boxes, output, plot;
   std::string preset = "accurate", mirror = "auto", normalisation;
   std::vector<std::string> detectors;
-  bool skip_bad = false, no_subpixel = false, no_cross_fit = false;
+  bool skip_bad = false, no_subpixel = false, no_cross_fit = false, held_out_penalty = false;
   // Given values override the preset's.
   std::optional<float> unit, canvas, shape_weight, outline_scale;
   std::vector<int> cells;
@@ -160,6 +160,7 @@ face::TrainerOptions options_of(const Arguments& a) {
   override_with(options.folds, a.folds);
   if (a.no_cross_fit) options.cross_fit = false;
   if (!a.penalties.empty()) options.penalties = a.penalties;
+  options.held_out_penalty = a.held_out_penalty;
   override_with(options.pca_energy, a.pca_energy);
   override_with(options.rank, a.rank);
   override_with(options.rank_tolerance, a.rank_tolerance);
@@ -337,8 +338,12 @@ void add_train(CLI::App& app) {
   command->add_option("--folds", a->folds, "Parts for held-out errors")->group(learn);
   command->add_flag("--no-cross-fit", a->no_cross_fit, "Move faces by the map that saw them")
       ->group(learn);
-  command->add_option("--penalties", a->penalties, "Ridge penalties to choose from")
+  command->add_option("--penalties", a->penalties, "Ridge penalty of each stage")
       ->delimiter(',')
+      ->group(learn);
+  command
+      ->add_flag("--held-out-penalty", a->held_out_penalty,
+                 "Choose each stage's penalty among these by held-out error")
       ->group(learn);
   command->add_option("--pca", a->pca_energy, "Share of the features' energy kept")->group(learn);
   command->add_option("--rank", a->rank, "Largest rank of a map; 0: whole")->group(learn);

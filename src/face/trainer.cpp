@@ -169,8 +169,11 @@ class Trainer {
   TrainOptions descent_options() const {
     TrainOptions options;
     options.stages = static_cast<int>(options_.recipe.stages.size());
-    options.penalty = options_.penalties.size() == 1 ? Penalty::relative(options_.penalties[0])
-                                                     : Penalty::held_out(options_.penalties);
+    if (options_.held_out_penalty)
+      options.penalty = Penalty::held_out(options_.penalties);
+    else
+      for (const double factor : options_.penalties)
+        options.stage_penalties.push_back(Penalty::relative(factor));
     options.folds = options_.folds;
     options.cross_fit = options_.cross_fit;
     options.pca_energy = options_.pca_energy;

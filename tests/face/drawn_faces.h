@@ -78,7 +78,7 @@ inline TrainerOptions drawn_options() {
   options.unit = {0, 3};
   options.starts = 3;
   options.box_starts = 1;
-  options.penalties = {0.01, 0.1};
+  options.penalties = {0.01};
   return options;
 }
 

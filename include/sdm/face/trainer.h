@@ -37,8 +37,11 @@ struct TrainerOptions {
 
   int folds = 4;
   bool cross_fit = true;
-  /// Relative ridge penalties to choose from by held-out error; a single one is taken as it is.
-  std::vector<double> penalties = {0.1, 0.3, 1};
+  /// Relative ridge penalty of each stage, the last one for all further stages.
+  std::vector<double> penalties = {0.3};
+  /// Choose each stage's penalty among `penalties` by held-out error instead. That error is a mean
+  /// of squares, which cares less for the many good faces than the mean error does.
+  bool held_out_penalty = false;
   double pca_energy = 1;
   Index rank = 0;
   double rank_tolerance = 0;
