@@ -12,6 +12,8 @@ const std::vector<Experiment>& all_experiments() {
        run_analytic},
       {"nist", "the 27 NIST StRD regression problems: SDM, SDM + refine, Ceres", run_nist},
       {"pose", "3D pose: SDM against POSIT and OpenCV's solvePnP, narrow and wide ranges", run_pose},
+      {"headpose", "head pose of labelled faces: the learned 3D shape against SQPnP with a mesh's",
+       run_headpose},
   };
   return experiments;
 }

@@ -59,5 +59,6 @@ std::filesystem::path find_data(const ExperimentContext& context, const std::str
 Results run_analytic(const ExperimentContext& context);
 Results run_nist(const ExperimentContext& context);
 Results run_pose(const ExperimentContext& context);
+Results run_headpose(const ExperimentContext& context);
 
 }  // namespace sdm::experiments
