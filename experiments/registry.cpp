@@ -14,6 +14,8 @@ const std::vector<Experiment>& all_experiments() {
       {"pose", "3D pose: SDM against POSIT and OpenCV's solvePnP, narrow and wide ranges", run_pose},
       {"headpose", "head pose of labelled faces: the learned 3D shape against SQPnP with a mesh's",
        run_headpose},
+      {"rigid", "template tracking: SDM against Lucas-Kanade and ECC, and how often each converges",
+       run_rigid},
   };
   return experiments;
 }

@@ -60,5 +60,6 @@ Results run_analytic(const ExperimentContext& context);
 Results run_nist(const ExperimentContext& context);
 Results run_pose(const ExperimentContext& context);
 Results run_headpose(const ExperimentContext& context);
+Results run_rigid(const ExperimentContext& context);
 
 }  // namespace sdm::experiments

@@ -80,11 +80,10 @@ class EccFollower final : public Follower {
       for (int c = 0; c < 3; ++c) matrix.at<float>(r, c) = float(map(r, c));
     try {
       if (part.area() == 0) throw cv::Exception();
-      cv::findTransformECC(target_, whole(part), matrix,
-                           affine ? cv::MOTION_AFFINE : cv::MOTION_HOMOGRAPHY,
-                           {cv::TermCriteria::COUNT | cv::TermCriteria::EPS, options_.iterations,
-                            -1},
-                           cv::noArray(), 5);
+      cv::findTransformECC(
+          target_, whole(part), matrix, affine ? cv::MOTION_AFFINE : cv::MOTION_HOMOGRAPHY,
+          {cv::TermCriteria::COUNT | cv::TermCriteria::EPS, options_.iterations, -1}, cv::noArray(),
+          5);
     } catch (const cv::Exception&) {  // it did not converge
       return warp_ = Warp::Constant(std::numeric_limits<double>::quiet_NaN());
     }
@@ -109,9 +108,12 @@ class EccFollower final : public Follower {
 
 const std::vector<std::string>& follower_names() {
   static const std::vector<std::string> names = {
-      "sdm", "sdm_paper", "lk_forward_additive", "lk_inverse_compositional",
+    "sdm",
+    "sdm_paper",
+    "lk_forward_additive",
+    "lk_inverse_compositional",
 #if SDM_HAVE_OPENCV_VIDEO
-      "ecc",
+    "ecc",
 #endif
   };
   return names;

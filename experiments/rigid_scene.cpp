@@ -261,7 +261,7 @@ const std::vector<MotionPath>& motion_paths() {
        }},
       {"rotation",
        [](double t, int n) {
-         return rigid::compose(drift(t), rotation(1.2 * std::sin(phase(t, n, 0.008, 50))));
+         return rigid::compose(drift(t), rotation(1.2 * std::sin(phase(t, n, 0.008, 80))));
        },
        plain},
       {"out_of_plane",
@@ -272,7 +272,7 @@ const std::vector<MotionPath>& motion_paths() {
        plain},
       {"scaling",
        [](double t, int n) {
-         const double s = std::exp(0.45 * std::sin(phase(t, n, 0.012, 50)));
+         const double s = std::exp(0.5 * std::sin(phase(t, n, 0.012, 100)));
          Warp w = Warp::Identity();
          w(0, 0) = w(1, 1) = s;
          return rigid::compose(drift(t), w);

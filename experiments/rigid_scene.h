@@ -25,10 +25,10 @@ std::vector<Texture> load_textures(const ExperimentContext& context, std::string
 
 /// What the camera and the light do to a frame.
 struct Conditions {
-  double gain = 1, offset = 0;          // of the grey values around their middle
-  double slope_x = 0, slope_y = 0;      // change of the gain over a frame
-  double blur = 0, blur_angle = 0;      // motion blur of a still frame, px
-  double noise = 2;                     // grey levels
+  double gain = 1, offset = 0;      // of the grey values around their middle
+  double slope_x = 0, slope_y = 0;  // change of the gain over a frame
+  double blur = 0, blur_angle = 0;  // motion blur of a still frame, px
+  double noise = 2;                 // grey levels
 };
 
 /// Frames of a texture seen by a moving camera, with the truth.

@@ -5,15 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sdm/image/image_view.h"
-
 namespace sdm::opencv {
-
-/// A grey 8-bit matrix as a view; it must outlive the view.
-inline image::ByteView byte_view(const cv::Mat& grey) {
-  CV_Assert(grey.type() == CV_8UC1);
-  return {grey.data, grey.cols, grey.rows, static_cast<std::ptrdiff_t>(grey.step)};
-}
 
 /// Frames one after the other, out of a video file, a folder of pictures (in the order of their
 /// names), a pattern such as frames/%04d.png, or a single picture.

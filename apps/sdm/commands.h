@@ -8,6 +8,7 @@ namespace sdm::app {
 // callback that does the work and throws sdm::Error when it cannot.
 void add_detect(CLI::App& app);
 void add_eval(CLI::App& app);
+void add_follow(CLI::App& app);
 void add_info(CLI::App& app);
 void add_pose(CLI::App& app);
 void add_reproduce(CLI::App& app);

@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
       "Exit codes: 0 done, 1 it failed (the message says why), 2 wrong usage.");
   sdm::app::add_detect(app);
   sdm::app::add_eval(app);
+  sdm::app::add_follow(app);
   sdm::app::add_info(app);
   sdm::app::add_pose(app);
   sdm::app::add_reproduce(app);

@@ -19,6 +19,7 @@ void add_missing(CLI::App& app, const char* name) {
 
 void add_detect(CLI::App& app) { add_missing(app, "detect"); }
 void add_eval(CLI::App& app) { add_missing(app, "eval"); }
+void add_follow(CLI::App& app) { add_missing(app, "follow"); }
 void add_train(CLI::App& app) { add_missing(app, "train"); }
 
 }  // namespace sdm::app

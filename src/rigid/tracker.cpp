@@ -12,6 +12,10 @@
 namespace sdm::rigid {
 namespace {
 
+// A motion beyond what was trained for often ends within it: then the maps run again from there.
+constexpr int kPasses = 3;
+constexpr double kDoubt = 0.5;  // above this share of the limit
+
 std::shared_ptr<const TrackerModel> checked(TrackerModel model) {
   const auto require = [](bool good, const char* message) {
     if (!good) throw Error(message);
@@ -39,7 +43,10 @@ std::shared_ptr<const TrackerModel> checked(TrackerModel model) {
 }  // namespace
 
 Tracker::Tracker(TrackerModel model)
-    : model_(checked(std::move(model))), solver_(model_->cascade), warp_(model_->start) {
+    : model_(checked(std::move(model))),
+      solver_(model_->cascade),
+      window_(true),
+      warp_(model_->start) {
   std::size_t pixels = 0;
   for (const Canvas& canvas : model_->canvases)
     pixels = std::max(pixels, std::size_t(canvas.width) * std::size_t(canvas.height));
@@ -63,6 +70,18 @@ Track Tracker::update(image::ByteView frame) {
 }
 
 Track Tracker::align(image::ByteView frame, const Warp& start) {
+  Track track = descend(frame, start);
+  for (int pass = 1; pass < kPasses && track.difference > kDoubt * model_->lost_above &&
+                     std::isfinite(track.difference);
+       ++pass) {
+    const Track again = descend(frame, track.warp);
+    if (!(again.difference < track.difference)) break;
+    track = again;
+  }
+  return track;
+}
+
+Track Tracker::descend(image::ByteView frame, const Warp& start) {
   window_.look(frame, model_->shape, start);
   const Warp base = window_.in_view(start);
   StateVector x = to_state(Warp::Identity());

@@ -10,18 +10,19 @@
 #include "rigid/state.h"
 #include "sdm/error.h"
 #include "sdm/image/augment.h"
-#include "sdm/image/warp.h"
 #include "sdm/linear/thread_pool.h"
 
 namespace sdm::rigid {
 namespace {
 
 constexpr int kPictureSide = 200;  // template units, one pixel each: the template and its surround
-constexpr Index kPictures = 24;    // the clean one, and so many blurred and noisy ones
+constexpr Index kPictures = 24;    // the clean one, and blurred and noisy ones
 constexpr double kFlat = 0.5;  // mean gradient, grey levels a pixel, below which nothing is seen
 
+// One norm for the whole template: a change of the light's strength drops out, and cells without
+// texture, which hold nothing but noise, stay small.
 image::DenseHogOptions hog_options(int cell) {
-  return {.cell = cell, .radius = 1, .normalisation = image::Normalisation::l2, .epsilon = 4};
+  return {.cell = cell, .radius = 1000, .normalisation = image::Normalisation::l2, .epsilon = 1};
 }
 
 /// The template and its surround at a pixel a unit, as the camera gives it, and blurred and noisy.
@@ -30,7 +31,7 @@ class Pictures {
   Pictures(image::ByteView frame, const TemplateShape& shape, const Warp& warp,
            const TrackerOptions& options) {
     const Canvas raster = make_canvas({kPictureSide, kPictureSide}, int(kTemplateSide), {});
-    FrameWindow window;
+    FrameWindow window(false);
     window.look(frame, shape, warp);
     image::Image<float> clean(kPictureSide, kPictureSide);
     sample(window.view(), window.in_view(warp), raster, clean);
@@ -54,7 +55,10 @@ class Pictures {
       for (int y = 0; y < kPictureSide; ++y)
         for (int x = 0; x < kPictureSide; ++x)
           bytes(x, y) = static_cast<std::uint8_t>(std::lround(std::clamp(seen(x, y), 0.F, 255.F)));
-      pictures_[static_cast<std::size_t>(i)] = std::move(bytes);
+      image::Image<std::uint8_t>& picture = pictures_[static_cast<std::size_t>(i)];
+      picture = bytes;
+      std::vector<std::uint16_t> row(kPictureSide + 4);
+      smooth(bytes, picture, row);
     });
   }
 

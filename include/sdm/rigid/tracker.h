@@ -64,6 +64,7 @@ class Tracker {
   const TrackerModel& model() const { return *model_; }
 
  private:
+  Track descend(image::ByteView frame, const Warp& start);
   double difference_in_view(const Warp& warp);
 
   std::shared_ptr<const TrackerModel> model_;

@@ -33,13 +33,13 @@ struct TrackerOptions {
 
   /// Pixels along the template's longer side: in the first `coarse_stages` stages and in the rest.
   int coarse_stages = 2;
-  int coarse_side = 50;
-  int fine_side = 100;
-  int cell = 10;
+  int coarse_side = 35;
+  int fine_side = 50;
+  int cell = 5;
 
   Penalty penalty = Penalty::relative(1e-2);
   /// Samples move on by maps that did not see them, see TrainOptions.
-  int folds = 2;
+  int folds = 1;
 
   /// The template is lost above this relative difference in HoG space.
   double lost_above = 0.3;

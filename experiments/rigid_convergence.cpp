@@ -1,0 +1,174 @@
+#include "experiments/rigid_convergence.h"
+
+#include <fmt/format.h>
+
+#include <Eigen/LU>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <numbers>
+#include <random>
+
+#include "experiments/rigid_followers.h"
+#include "sdm/error.h"
+
+namespace sdm::experiments {
+namespace {
+
+using rigid::Warp;
+
+constexpr int kIterations = 15;
+using Points = Eigen::Matrix<double, 2, 3>;
+
+/// The points that are moved: bottom left, bottom right, middle of the top.
+Points canonical_points() {
+  constexpr double kHalf = Scene::kTemplate / 2.0;
+  Points points;
+  points << -kHalf, kHalf, 0, kHalf, kHalf, -kHalf;
+  return points;
+}
+
+Warp affine_between(const Points& from, const Points& to) {
+  Eigen::Matrix3d a;
+  a << from, Eigen::RowVector3d::Ones();
+  Warp warp = Warp::Identity();
+  warp.topRows<2>() = to * a.inverse();
+  return warp;
+}
+
+/// Unit normals, six a trial: the published ones where they are (a MATLAB 5 file with one plain
+/// matrix of doubles, trials in rows), else drawn.
+std::vector<Points> load_offsets(const ExperimentContext& context, std::string& source) {
+  constexpr std::size_t kTrials = 5000, kBytes = kTrials * 6 * sizeof(double);
+  std::vector<double> values(kTrials * 6);
+  source = "drawn";
+  std::string bytes;
+  try {
+    std::ifstream file(find_data(context, "rigid/lk20") / "affine_pt_offset.mat", std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(file), {});
+  } catch (const Error&) {  // not there
+  }
+  // The matrix is the last element of the file; its tag says: doubles, so many bytes.
+  const std::uint32_t tag[2] = {9, std::uint32_t(kBytes)};
+  if (bytes.size() > kBytes + sizeof tag &&
+      std::memcmp(bytes.data() + bytes.size() - kBytes - sizeof tag, tag, sizeof tag) == 0) {
+    std::memcpy(values.data(), bytes.data() + bytes.size() - kBytes, kBytes);
+    source = "affine_pt_offset.mat";
+  } else {
+    std::mt19937_64 random(context.seed);
+    std::normal_distribution<double> normal;
+    for (double& value : values) value = normal(random);
+  }
+  std::vector<Points> offsets(kTrials);
+  for (std::size_t i = 0; i < kTrials; ++i)
+    for (std::size_t k = 0; k < 6; ++k)
+      offsets[i](Index(k % 2), Index(k / 2)) = values[k * kTrials + i];
+  return offsets;
+}
+
+struct Case {
+  std::string name;
+  Conditions conditions;
+  int trials;  // for each texture and sigma
+};
+
+std::vector<Case> make_cases(bool quick) {
+  const int trials = quick ? 6 : 40;
+  Conditions clean, relit, blurred, noisy;
+  clean.noise = relit.noise = blurred.noise = 0;
+  relit.gain = 0.6;
+  relit.offset = 30 - 0.4 * 128;  // 0.6 v + 30
+  blurred.blur = 9;
+  noisy.noise = 10;
+  std::vector<Case> cases = {{"clean", clean, trials},
+                             {"relit", relit, trials},
+                             {"blurred", blurred, trials},
+                             {"noisy", noisy, trials}};
+  if (!quick)
+    for (const int level : {4, 8, 16, 32}) {
+      Conditions c;
+      c.noise = level;
+      cases.push_back({fmt::format("noise_{}", level), c, trials / 4});
+    }
+  return cases;
+}
+
+}  // namespace
+
+std::vector<Chart> run_convergence(const ExperimentContext& context,
+                                   const std::vector<Texture>& textures, Results& results,
+                                   const std::function<void(double)>& share) {
+  std::string source;
+  const std::vector<Points> offsets = load_offsets(context, source);
+  const std::vector<Case> cases = make_cases(context.quick);
+  const std::vector<int> sigmas =
+      context.quick ? std::vector{2, 6, 10} : std::vector{1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  const std::vector<std::string>& methods = follower_names();
+  const Points points = canonical_points();
+  const Warp still = Warp::Identity();
+
+  // counts[case][method][sigma]
+  std::vector counts(cases.size(),
+                     std::vector(methods.size(), std::vector<double>(sigmas.size(), 0)));
+  for (std::size_t t = 0; t < textures.size(); ++t) {
+    Scene scene(textures[t], context.seed);
+    Conditions plain;
+    plain.noise = 0;
+    const image::ByteView first = scene.render(still, still, plain, 0);
+    std::vector<std::unique_ptr<Follower>> followers;
+    for (const std::string& method : methods)
+      followers.push_back(make_follower(
+          method, first, scene.region(),
+          {.iterations = kIterations, .seed = context.seed, .threads = context.threads}));
+    for (std::size_t c = 0; c < cases.size(); ++c) {
+      share((double(t) + double(c) / double(cases.size())) / double(textures.size()));
+      for (std::size_t s = 0; s < sigmas.size(); ++s)
+        for (int trial = 0; trial < cases[c].trials; ++trial) {
+          const std::size_t draw = t * std::size_t(cases[c].trials) + std::size_t(trial);
+          const Points moved = points + sigmas[s] * offsets[draw % offsets.size()];
+          const Warp motion = affine_between(points, moved);
+          Conditions conditions = cases[c].conditions;
+          conditions.blur_angle = std::numbers::pi * trial / cases[c].trials;
+          const image::ByteView frame = scene.render(motion, motion, conditions, draw);
+          for (std::size_t m = 0; m < methods.size(); ++m) {
+            followers[m]->restart(scene.truth(still));
+            const Warp found = followers[m]->update(frame);
+            double square = 0;
+            for (int i = 0; i < 3; ++i)
+              square += (rigid::apply(found, points.col(i)) -
+                         rigid::apply(scene.truth(motion), points.col(i)))
+                            .squaredNorm();
+            if (std::sqrt(square / 3) < 1) ++counts[c][m][s];
+          }
+        }
+    }
+  }
+
+  std::vector<Chart> charts;
+  for (std::size_t c = 0; c < cases.size(); ++c) {
+    LineChart chart;
+    chart.title = cases[c].name;
+    chart.x_label = "sigma, px";
+    chart.y_label = "converged, %";
+    const double trials = double(cases[c].trials) * double(textures.size());
+    for (std::size_t m = 0; m < methods.size(); ++m) {
+      Series series{methods[m], {}, {}};
+      for (std::size_t s = 0; s < sigmas.size(); ++s) {
+        const double fraction = counts[c][m][s] / trials;
+        results.add(cases[c].name, methods[m], "converged_fraction", fraction, "",
+                    {{"sigma", sigmas[s]}, {"trials", int(trials)}});
+        series.x.push_back(sigmas[s]);
+        series.y.push_back(100 * fraction);
+      }
+      chart.series.push_back(std::move(series));
+    }
+    charts.push_back(std::move(chart));
+  }
+  results.settings["convergence"] = {{"iterations", kIterations}, {"converged_below_px", 1},
+                                     {"offsets", source},         {"blur_px", 9},
+                                     {"noisy_sigma", 10},         {"relit", "0.6 v + 30"}};
+  return charts;
+}
+
+}  // namespace sdm::experiments

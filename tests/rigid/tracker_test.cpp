@@ -1,0 +1,128 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sdm/error.h"
+#include "sdm/rigid/train_tracker.h"
+#include "tests/rigid/texture.h"
+
+namespace sdm::rigid {
+namespace {
+
+Parameters motion_within_range(Motion motion) {
+  Parameters p(parameter_count(motion));
+  switch (motion) {
+    case Motion::translation:
+      p << 7, -5;
+      break;
+    case Motion::similarity:
+      p << 0.05, -0.06, 6, -5;
+      break;
+    case Motion::affine:
+      p << 0.06, -0.04, 0.05, -0.05, 6, -5;
+      break;
+    case Motion::homography:
+      p << 0.05, -0.04, 0.05, -0.04, 5, -4, 4e-4, -3e-4;
+      break;
+  }
+  return p;
+}
+
+class EveryMotion : public testing::TestWithParam<Motion> {};
+
+TEST_P(EveryMotion, IsFollowedToAFractionOfAPixel) {
+  TrackerOptions options;
+  options.motion = GetParam();
+  Tracker tracker = train_tracker(frame_of(centred()), middle_box(), options).tracker;
+  // Twice the same motion: the second update starts from the first.
+  Warp truth = centred();
+  for (int i = 0; i < 2; ++i) {
+    truth = compose(truth, warp_of(GetParam(), motion_within_range(GetParam())));
+    const Track track = tracker.update(frame_of(truth));
+    EXPECT_FALSE(track.lost);
+    EXPECT_LT(corner_error(track.warp, truth), 0.6);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Motions, EveryMotion,
+                         testing::Values(Motion::translation, Motion::similarity, Motion::affine,
+                                         Motion::homography),
+                         [](const auto& info) { return to_string(info.param); });
+
+TEST(ATracker, FollowsWithThePapersTraining) {
+  Tracker tracker =
+      train_tracker(frame_of(centred()), middle_box(), TrackerOptions::paper()).tracker;
+  Parameters p(6);
+  p << 0.03, -0.02, 0.02, -0.03, 4, -3;
+  const Warp truth = compose(centred(), warp_of(Motion::affine, p));
+  EXPECT_LT(corner_error(tracker.update(frame_of(truth)).warp, truth), 0.6);
+}
+
+TEST(ATracker, DoesNotMindADarkerLight) {
+  Tracker tracker = train_tracker(frame_of(centred()), middle_box()).tracker;
+  Parameters p(6);
+  p << 0, 0, 0, 0, 5, 4;
+  const Warp truth = compose(centred(), warp_of(Motion::affine, p));
+  const Track track = tracker.update(frame_of(truth, 0.5));
+  EXPECT_LT(track.difference, 0.1);
+  EXPECT_LT(corner_error(track.warp, truth), 0.5);
+}
+
+TEST(ATracker, KnowsThatItIsLostAndComesBackWhereADetectorPointsIt) {
+  Tracker tracker = train_tracker(frame_of(centred()), middle_box()).tracker;
+  const image::Image<std::uint8_t> nothing(320, 240, 90);
+  EXPECT_TRUE(tracker.update(nothing).lost);
+  EXPECT_TRUE(tracker.warp().isApprox(centred()));  // the last good place
+
+  Warp truth = centred();
+  truth.topRightCorner<2, 1>() += Eigen::Vector2d(60, 30);
+  const auto frame = frame_of(truth);
+  tracker.set_detector([](image::ByteView) { return quad_of_box(166, 104, 100, 100); });
+  const Track track = tracker.update(frame);
+  EXPECT_FALSE(track.lost);
+  EXPECT_LT(corner_error(track.warp, truth), 0.5);
+}
+
+TEST(ATracker, LearnsTheSameForAnyNumberOfThreads) {
+  TrackerOptions options;
+  options.samples = 100;
+  std::vector<Matrix<float>> maps;
+  for (const int threads : {1, 2}) {
+    options.threads = threads;
+    const Tracker tracker = train_tracker(frame_of(centred()), middle_box(), options).tracker;
+    maps.push_back(tracker.model().cascade.maps.back().matrix());
+  }
+  EXPECT_EQ(maps[0], maps[1]);
+}
+
+TEST(ATracker, FollowsAPatchMuchLargerThanItsCanvas) {
+  Warp large = centred();
+  large(0, 0) = large(1, 1) = 2.2;  // the texture is coarse in the frame: 220 px for the template
+  const Quad region = quad_of_box(49.5 + 0.5, 9.5 + 0.5, 220, 220);
+  Tracker tracker = train_tracker(frame_of(large), region).tracker;
+  Parameters p(6);
+  p << 0.03, 0, 0, 0.03, 2, 0;
+  const Warp truth = compose(large, warp_of(Motion::affine, p));
+  EXPECT_LT(corner_error(tracker.update(frame_of(truth)).warp, truth), 1);
+}
+
+TEST(Training, RefusesRegionsOutsideTheFrameAndFlatOnesAndSaysSo) {
+  const auto message = [](const image::Image<std::uint8_t>& frame, const Quad& region) {
+    try {
+      train_tracker(frame, region);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(message(frame_of(centred()), quad_of_box(300, 70, 100, 100)),
+              testing::HasSubstr("outside the frame of 320 x 240"));
+  EXPECT_THAT(message(image::Image<std::uint8_t>(320, 240, 90), middle_box()),
+              testing::HasSubstr("flat"));
+  EXPECT_THAT(message({}, middle_box()), testing::HasSubstr("expected a picture"));
+  TrackerOptions options;
+  options.samples = 0;
+  EXPECT_THROW(train_tracker(frame_of(centred()), middle_box(), options), Error);
+}
+
+}  // namespace
+}  // namespace sdm::rigid
