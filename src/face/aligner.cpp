@@ -22,6 +22,7 @@ struct Aligner::State {
     patches.resize(static_cast<std::size_t>(features));
     sums.resize(static_cast<std::size_t>(folded));
     differences.resize(static_cast<std::size_t>(folded));
+    narrow.resize(static_cast<std::size_t>(folded));
     small.resize(rank);
     offset.resize(2 * m.points());
     delta.resize(2 * m.points());
@@ -36,6 +37,7 @@ struct Aligner::State {
   std::vector<Folding> foldings;
   Shape shape, pixels;
   std::vector<float> patches, sums, differences;
+  std::vector<std::int16_t> narrow;
   Vector<float> small, offset, delta;
   Alignment result;
 };
@@ -47,9 +49,13 @@ void Aligner::State::step(const CompactMap& map, const Folding& folding) {
        {differences.data(), size});
   const std::int8_t* values = map.values.as<std::int8_t>().data();
   const float* scale = map.scale.as<float>().data();
-  multiply_i8(values, scale, map.even, folding.size(), sums.data(), small.data());
-  multiply_i8(values + map.even * folding.size(), scale + map.even, map.rank() - map.even,
-              folding.size(), differences.data(), small.data() + map.even);
+  float step = to_i16({sums.data(), size}, {narrow.data(), size});
+  multiply_i8(values, scale, map.even, folding.size(), narrow.data(), step, small.data());
+  if (map.even < map.rank()) {
+    step = to_i16({differences.data(), size}, {narrow.data(), size});
+    multiply_i8(values + map.even * folding.size(), scale + map.even, map.rank() - map.even,
+                folding.size(), narrow.data(), step, small.data() + map.even);
+  }
   auto inner = small.head(map.rank());
   inner.noalias() += map.shape * offset;
   delta = map.bias;

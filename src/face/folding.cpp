@@ -1,6 +1,7 @@
 #include "face/folding.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "image/simd.h"
 #include "sdm/image/gradient_channels.h"
@@ -10,6 +11,10 @@
 #include <hwy/foreach_target.h>
 //
 #include <hwy/highway.h>
+
+namespace sdm::face {
+float step_of(float largest, std::size_t size);
+}
 
 HWY_BEFORE_NAMESPACE();
 namespace sdm::face::HWY_NAMESPACE {
@@ -44,38 +49,69 @@ void fold_pairs(const Folding& folding, const float* f, float* sums, float* diff
 #endif
 }
 
-void multiply_rows(const std::int8_t* values, const float* scale, Index rows, Index size,
-                   const float* f, float* out) {
+float narrow(std::span<const float> f, std::span<std::int16_t> out) {
+#if HWY_TARGET == HWY_SCALAR
+  return scalar::to_i16(f, out);
+#else
   const hn::CappedTag<float, 16> d;
   const hn::Rebind<std::int32_t, decltype(d)> wide;
-  const hn::Rebind<std::int8_t, decltype(d)> narrow;
+  const hn::Rebind<std::int16_t, decltype(d)> half;
+  const std::size_t lanes = hn::Lanes(d);
+  auto top = hn::Zero(d);
+  for (std::size_t i = 0; i < f.size(); i += lanes)
+    top = hn::Max(top, hn::Abs(hn::LoadU(d, f.data() + i)));
+  const float largest = hn::GetLane(hn::MaxOfLanes(d, top));
+  const float step = step_of(largest, f.size());
+  const auto inverse = hn::Set(d, 1 / step);
+  for (std::size_t i = 0; i < f.size(); i += lanes) {
+    const auto v = hn::NearestInt(hn::Mul(hn::LoadU(d, f.data() + i), inverse));
+    hn::StoreU(hn::DemoteTo(half, hn::BitCast(wide, v)), half, out.data() + i);
+  }
+  return step;
+#endif
+}
+
+void multiply_rows(const std::int8_t* values, const float* scale, Index rows, Index size,
+                   const std::int16_t* f, float step, float* out) {
+#if HWY_TARGET == HWY_SCALAR
+  scalar::multiply_i8(values, scale, rows, size, f, step, out);
+#else
+  const hn::CappedTag<std::int16_t, 32> d;
+  const hn::RepartitionToWide<decltype(d)> sums;
+  const hn::Rebind<std::int8_t, decltype(d)> bytes;
   const Index lanes = static_cast<Index>(hn::Lanes(d));
-  const auto weight = [&](const std::int8_t* at) HWY_ATTR {
-    return hn::ConvertTo(d, hn::PromoteTo(wide, hn::LoadU(narrow, at)));
+  using Sum = hn::Vec<decltype(sums)>;
+  const auto finish = [&](Sum a, Sum b, Index r) HWY_ATTR {
+    const std::int32_t sum = hn::GetLane(hn::SumOfLanes(sums, hn::Add(a, b)));
+    out[r] = step * scale[r] * static_cast<float>(sum);
+  };
+  const auto add = [&](const std::int8_t* at, hn::Vec<decltype(d)> x, Sum& a, Sum& b) HWY_ATTR {
+    const auto w = hn::PromoteTo(d, hn::LoadU(bytes, at));
+    a = hn::ReorderWidenMulAccumulate(sums, w, x, a, b);
   };
   Index r = 0;
   // Four rows at once share the loads of f.
   for (; r + 4 <= rows; r += 4) {
     const std::int8_t* row = values + r * size;
-    auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
+    Sum a0 = hn::Zero(sums), b0 = a0, a1 = a0, b1 = a0, a2 = a0, b2 = a0, a3 = a0, b3 = a0;
     for (Index i = 0; i < size; i += lanes) {
       const auto x = hn::LoadU(d, f + i);
-      s0 = hn::MulAdd(weight(row + i), x, s0);
-      s1 = hn::MulAdd(weight(row + size + i), x, s1);
-      s2 = hn::MulAdd(weight(row + 2 * size + i), x, s2);
-      s3 = hn::MulAdd(weight(row + 3 * size + i), x, s3);
+      add(row + i, x, a0, b0);
+      add(row + size + i, x, a1, b1);
+      add(row + 2 * size + i, x, a2, b2);
+      add(row + 3 * size + i, x, a3, b3);
     }
-    out[r] = scale[r] * hn::GetLane(hn::SumOfLanes(d, s0));
-    out[r + 1] = scale[r + 1] * hn::GetLane(hn::SumOfLanes(d, s1));
-    out[r + 2] = scale[r + 2] * hn::GetLane(hn::SumOfLanes(d, s2));
-    out[r + 3] = scale[r + 3] * hn::GetLane(hn::SumOfLanes(d, s3));
+    finish(a0, b0, r);
+    finish(a1, b1, r + 1);
+    finish(a2, b2, r + 2);
+    finish(a3, b3, r + 3);
   }
   for (; r < rows; ++r) {
-    auto sum = hn::Zero(d);
-    for (Index i = 0; i < size; i += lanes)
-      sum = hn::MulAdd(weight(values + r * size + i), hn::LoadU(d, f + i), sum);
-    out[r] = scale[r] * hn::GetLane(hn::SumOfLanes(d, sum));
+    Sum a = hn::Zero(sums), b = a;
+    for (Index i = 0; i < size; i += lanes) add(values + r * size + i, hn::LoadU(d, f + i), a, b);
+    finish(a, b, r);
   }
+#endif
 }
 
 }  // namespace
@@ -86,6 +122,7 @@ HWY_AFTER_NAMESPACE();
 namespace sdm::face {
 namespace {
 HWY_EXPORT(fold_pairs);
+HWY_EXPORT(narrow);
 HWY_EXPORT(multiply_rows);
 
 constexpr Index kCell = image::kBins;
@@ -148,9 +185,19 @@ void fold(const Folding& folding, std::span<const float> features, std::span<flo
   HWY_DYNAMIC_DISPATCH(fold_pairs)(folding, features.data(), sums.data(), differences.data());
 }
 
+// With |f| <= top every sum of `size` products with -127..127 fits in 31 bits.
+float step_of(float largest, std::size_t size) {
+  const double top = std::min(32767.0, 2147483647.0 / (127.0 * static_cast<double>(size)) - 1);
+  return largest > 0 ? static_cast<float>(static_cast<double>(largest) / top) : 1.0F;
+}
+
+float to_i16(std::span<const float> f, std::span<std::int16_t> out) {
+  return HWY_DYNAMIC_DISPATCH(narrow)(f, out);
+}
+
 void multiply_i8(const std::int8_t* values, const float* scale, Index rows, Index size,
-                 const float* f, float* out) {
-  HWY_DYNAMIC_DISPATCH(multiply_rows)(values, scale, rows, size, f, out);
+                 const std::int16_t* f, float step, float* out) {
+  HWY_DYNAMIC_DISPATCH(multiply_rows)(values, scale, rows, size, f, step, out);
 }
 
 namespace scalar {
@@ -174,12 +221,22 @@ void fold(const Folding& folding, std::span<const float> features, std::span<flo
     }
 }
 
+float to_i16(std::span<const float> f, std::span<std::int16_t> out) {
+  float largest = 0;
+  for (const float value : f) largest = std::max(largest, std::abs(value));
+  const float step = step_of(largest, f.size());
+  const float inverse = 1 / step;
+  for (std::size_t i = 0; i < f.size(); ++i)
+    out[i] = static_cast<std::int16_t>(std::nearbyint(f[i] * inverse));
+  return step;
+}
+
 void multiply_i8(const std::int8_t* values, const float* scale, Index rows, Index size,
-                 const float* f, float* out) {
+                 const std::int16_t* f, float step, float* out) {
   for (Index r = 0; r < rows; ++r) {
-    float sum = 0;
-    for (Index i = 0; i < size; ++i) sum += static_cast<float>(values[r * size + i]) * f[i];
-    out[r] = scale[r] * sum;
+    std::int32_t sum = 0;
+    for (Index i = 0; i < size; ++i) sum += values[r * size + i] * f[i];
+    out[r] = step * scale[r] * static_cast<float>(sum);
   }
 }
 

@@ -42,17 +42,25 @@ class Folding {
 void fold(const Folding& folding, std::span<const float> features, std::span<float> sums,
           std::span<float> differences);
 
-/// out[r] = scale[r] * sum_i values[r * size + i] f[i]. `size` is a multiple of kFoldedLanes.
+/// Rows are filled up to a multiple of this.
 inline constexpr Index kFoldedLanes = 64;
+
+/// f as 16-bit integers, f = step * out: as fine as sums of products with 8-bit numbers allow in 32
+/// bits, whatever their signs. Gives the step.
+float to_i16(std::span<const float> f, std::span<std::int16_t> out);
+
+/// out[r] = step * scale[r] * sum_i values[r * size + i] f[i]. `size` is a multiple of
+/// kFoldedLanes. The sums are exact.
 void multiply_i8(const std::int8_t* values, const float* scale, Index rows, Index size,
-                 const float* f, float* out);
+                 const std::int16_t* f, float step, float* out);
 
 // The same, written as plainly as can be.
 namespace scalar {
 void fold(const Folding& folding, std::span<const float> features, std::span<float> sums,
           std::span<float> differences);
+float to_i16(std::span<const float> f, std::span<std::int16_t> out);
 void multiply_i8(const std::int8_t* values, const float* scale, Index rows, Index size,
-                 const float* f, float* out);
+                 const std::int16_t* f, float step, float* out);
 }  // namespace scalar
 
 }  // namespace sdm::face

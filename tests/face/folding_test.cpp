@@ -78,22 +78,42 @@ TEST(AFoldingWithoutAMirror, LeavesFeaturesAsTheyAre) {
   EXPECT_TRUE(std::equal(f.begin(), f.end(), sums.begin()));
 }
 
-TEST(ProductsWithEightBitRows, AreThoseOfThePlainWayOnEveryTarget) {
+TEST(SixteenBitFeatures, AreWithinHalfAStepOnEveryTarget) {
+  const auto f = random_values(3 * kFoldedLanes, 8);
+  std::vector<std::int16_t> plain(f.size()), out(f.size());
+  const float step = scalar::to_i16(f, plain);
+  for (std::size_t i = 0; i < f.size(); ++i) EXPECT_NEAR(plain[i] * step, f[i], 0.501 * step);
+  image::on_every_target([&] {
+    EXPECT_EQ(to_i16(f, out), step);
+    EXPECT_EQ(out, plain);
+  });
+}
+
+TEST(ProductsWithEightBitRows, AreExactOnEveryTarget) {
   const Index size = 3 * kFoldedLanes;
-  const auto f = random_values(size, 5);
+  // All of one sign and as large as can be: the sums just fit.
+  std::vector<std::vector<float>> features = {
+      random_values(size, 5), std::vector<float>(static_cast<std::size_t>(size), 1)};
   std::mt19937 random(6);
-  for (const Index rows : {1, 3, 4, 9}) {
-    std::vector<std::int8_t> values(static_cast<std::size_t>(rows * size));
-    for (std::int8_t& value : values)
-      value = static_cast<std::int8_t>(static_cast<int>(random() % 255) - 127);
-    const auto scale = random_values(rows, 7);
-    std::vector<float> plain(static_cast<std::size_t>(rows)), out = plain;
-    scalar::multiply_i8(values.data(), scale.data(), rows, size, f.data(), plain.data());
-    image::on_every_target([&] {
-      multiply_i8(values.data(), scale.data(), rows, size, f.data(), out.data());
-      for (std::size_t r = 0; r < out.size(); ++r) EXPECT_NEAR(out[r], plain[r], 2e-2);
-    });
-  }
+  for (const std::vector<float>& f : features)
+    for (const Index rows : {1, 3, 4, 9}) {
+      std::vector<std::int8_t> values(static_cast<std::size_t>(rows * size), 127);
+      for (std::size_t i = static_cast<std::size_t>(size); i < values.size(); ++i)
+        values[i] = static_cast<std::int8_t>(static_cast<int>(random() % 255) - 127);
+      const auto scale = random_values(rows, 7);
+      std::vector<std::int16_t> narrow(f.size());
+      const float step = to_i16(f, narrow);
+      std::vector<float> out(static_cast<std::size_t>(rows));
+      image::on_every_target([&] {
+        multiply_i8(values.data(), scale.data(), rows, size, narrow.data(), step, out.data());
+        for (std::size_t r = 0; r < out.size(); ++r) {
+          std::int64_t sum = 0;
+          for (std::size_t i = 0; i < f.size(); ++i)
+            sum += std::int64_t{values[r * f.size() + i]} * narrow[i];
+          EXPECT_FLOAT_EQ(out[r], step * scale[r] * static_cast<float>(sum));
+        }
+      });
+    }
 }
 
 }  // namespace
