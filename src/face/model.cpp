@@ -82,6 +82,12 @@ void Model::validate() const {
     for (std::size_t p = 0; p < scale.size(); ++p)
       require(scale[p] == scale[static_cast<std::size_t>(mirror[p])],
               fmt::format("point {} and its partner have patches of different sizes", p));
+  require(shape3d.cols() == shape3d_weights.size() && (shape3d.cols() == 0 || shape3d.cols() == n),
+          fmt::format("the 3D shape has {} points and {} weights, expected {} or none",
+                      shape3d.cols(), shape3d_weights.size(), n));
+  require(
+      shape3d.allFinite() && shape3d_weights.allFinite() && (shape3d_weights.array() >= 0).all(),
+      "the 3D shape or a weight of it is not finite, or a weight is negative");
   require(!boxes.empty(), "no box convention");
   for (const BoxConvention& one : boxes)
     require(
@@ -151,6 +157,10 @@ io::Model Model::to_io() const {
       {"licence",
        licence}}.dump(1);
   file.put("mean", io::to_tensor(mean));
+  if (shape3d.cols() > 0) {
+    file.put("shape3d", io::to_tensor(shape3d));
+    file.put("shape3d.weight", io::to_tensor(shape3d_weights));
+  }
   for (std::size_t i = 0; i < maps.size(); ++i) {
     const CompactMap& map = maps[i];
     const std::string stage = fmt::format("stage{}.", i);
@@ -184,6 +194,10 @@ Model Model::from(const io::Model& file) {
                              one.at("sigma_x"), one.at("sigma_y"), one.at("sigma_log_scale")});
     model.mean = file.matrix<float>("mean", 2);
     const Index n = model.points();
+    if (file.tensors.contains("shape3d")) {
+      model.shape3d = file.matrix<float>("shape3d", 3, n);
+      model.shape3d_weights = file.vector<float>("shape3d.weight", n);
+    }
     for (const auto& one : header.at("stages")) {
       const std::string stage = fmt::format("stage{}.", model.maps.size());
       model.recipe.stages.push_back({one.at("cells"), one.at("cell"), one.at("redraw")});

@@ -15,6 +15,7 @@
 #include "sdm/face/aligner.h"
 #include "sdm/image/resample.h"
 #include "sdm/linear/thread_pool.h"
+#include "sdm/pose/rigid_shape.h"
 
 namespace sdm::face {
 namespace {
@@ -133,6 +134,7 @@ class Trainer {
     model.mean = mean_;
     model.mirror = options_.mirror;
     model.boxes = boxes_;
+    learn_shape3d(model);
     model.name = options_.name;
     model.provenance = options_.provenance;
     model.licence = options_.licence;
@@ -145,6 +147,20 @@ class Trainer {
   }
 
  private:
+  // Left empty where the faces do not tell it: too few, or all from one side.
+  void learn_shape3d(Model& model) const {
+    std::vector<pose::Points2> views;
+    for (const TrainingFace& face : faces_) views.push_back(face.truth.cast<double>());
+    pose::RigidShapeOptions shape_options;
+    shape_options.mirror = options_.mirror;
+    try {
+      const pose::RigidShape shape = pose::learn_rigid_shape(views, shape_options);
+      model.shape3d = shape.points.cast<float>();
+      model.shape3d_weights = shape.weights.cast<float>();
+    } catch (const Error&) {
+    }
+  }
+
   Frame start(const TrainingFace& face, const Shape& truth, int number, std::uint64_t seed) const {
     const auto d = static_cast<std::size_t>(number);
     if (number < options_.box_starts && d < boxes_.size() && box_of(face, d).width > 0)

@@ -50,6 +50,10 @@ struct Model {
   /// The first one is the default.
   std::vector<BoxConvention> boxes;
   std::vector<CompactMap> maps;
+  /// The points in space as the training faces tell them, and how much each says of the head's pose
+  /// (pose/rigid_shape.h, pose/head_pose.h). Empty: not known.
+  Eigen::Matrix3Xf shape3d;
+  Vector<float> shape3d_weights;
   float typical_step = 0.01F;  // of the last stage, in face units: what a good fit shows
   /// Free text for people and licences.
   std::string name, provenance, licence;
