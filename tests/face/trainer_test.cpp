@@ -132,6 +132,22 @@ TEST(AModelFile, ThatDoesNotFitTogetherIsRefused) {
   EXPECT_THAT([&] { Model::from(file); }, ThrowsMessage<Error>(HasSubstr("stage 1")));
 }
 
+TEST(AModelFile, KeepsTheShapeInSpaceAndLoadsWithoutOne) {
+  Model model = trained().model;
+  model.shape3d = Eigen::Matrix3Xf::Random(3, model.points());
+  model.shape3d_weights = Vector<float>::Ones(model.points());
+  io::Model file = model.to_io();
+  EXPECT_EQ(Model::from(file).shape3d, model.shape3d);
+  EXPECT_EQ(Model::from(file).shape3d_weights, model.shape3d_weights);
+  file.tensors.erase("shape3d");
+  file.tensors.erase("shape3d.weight");
+  EXPECT_EQ(Model::from(file).shape3d.cols(), 0);
+  model.shape3d_weights[0] = -1;
+  EXPECT_THAT([&] { model.to_io(); }, ThrowsMessage<Error>(HasSubstr("3D shape")));
+  model.shape3d_weights.resize(1);
+  EXPECT_THAT([&] { model.to_io(); }, ThrowsMessage<Error>(HasSubstr("1 weights")));
+}
+
 TEST(Training, GivesTheSameBitsForAnyNumberOfThreads) {
   const auto faces = drawn_faces(60, 8);
   TrainerOptions options = drawn_options();
