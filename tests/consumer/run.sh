@@ -7,12 +7,12 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 if [ "$way" = find_package ]; then
   cmake --install "$build" --prefix "$work/installed" >/dev/null
-  arguments=(-DCMAKE_PREFIX_PATH="$work/installed")
+  arguments=(-DCMAKE_PREFIX_PATH="$work/installed" -DCMAKE_BUILD_TYPE=Release)
 else
-  arguments=(-DSDM_SOURCE="$source")
+  # Builds the whole library once more: unoptimised, for that is quick and shows as much.
+  arguments=(-DSDM_SOURCE="$source" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0)
 fi
-cmake -S "$source/tests/consumer" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCONSUMER_WAY="$way" \
-  "${arguments[@]}" >/dev/null
+cmake -S "$source/tests/consumer" -B "$work/build" -G Ninja -DCONSUMER_WAY="$way" "${arguments[@]}" >/dev/null
 cmake --build "$work/build" -t train_and_solve solve_only
 "$work/build/train_and_solve"
 "$work/build/solve_only"
