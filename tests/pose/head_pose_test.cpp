@@ -38,9 +38,9 @@ std::vector<Points2> views(int count, double noise, double jaw_jitter, unsigned 
   std::uniform_real_distribution<double> even(-1, 1);
   std::normal_distribution<double> normal;
   std::vector<Points2> all;
+  Eigen::Vector3d angles;
   for (int v = 0; v < count; ++v) {
     // In pairs of opposite angles, so that the mean view is frontal.
-    static Eigen::Vector3d angles;
     if (v % 2 == 0) angles = {45 * even(engine), 25 * even(engine), 15 * even(engine)};
     const Rotation turn = from_yaw_pitch_roll(v % 2 == 0 ? angles : Eigen::Vector3d(-angles));
     Points3 shape = head();
