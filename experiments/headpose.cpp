@@ -121,7 +121,7 @@ Results run_headpose(const ExperimentContext& context) {
   results.settings["angles"] = "rotation = Rx(-pitch) Ry(-yaw) Rz(roll), axes of the image";
   results.settings["sqpnp_camera"] = "focal length 450 px, centre (225, 225)";
   const HeadPoseEstimator estimator(shape.points, shape.weights);
-  add_rows(results, "sdm", faces,
+  add_rows(results, "learned_shape", faces,
            [&](std::size_t i) { return estimator.estimate(faces[i].pixels).rotation; });
 
   std::vector<Points2> images;

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <numbers>
 
+#include "experiments/shipped_model.h"
 #include "sdm/error.h"
 #include "sdm/pose/file.h"
 #include "sdm/pose/object.h"
@@ -30,18 +31,13 @@ Points3 from_list(const std::vector<Eigen::Vector3d>& list) {
   return points;
 }
 
-/// The front of an ellipsoid with a nose.
-Points3 made_head() {
-  std::vector<Eigen::Vector3d> points;
-  for (int row = -2; row <= 2; ++row)
-    for (int column = -3; column <= 3; ++column) {
-      const double up = row * 30 * std::numbers::pi / 180,
-                   turn = column * 24 * std::numbers::pi / 180;
-      const double x = 75 * std::sin(turn) * std::cos(up), y = 100 * std::sin(up);
-      const double nose = 25 * std::exp(-(x * x + y * y) / 600);
-      points.emplace_back(x, y, -85 * std::cos(turn) * std::cos(up) - nose);
-    }
-  return centred(from_list(points));
+/// The points in space that the shipped face model learned, with 90 mm between the outer corners of
+/// the eyes.
+Points3 learned_face() {
+  const Points3 shape = shipped_face_model().shape3d.cast<double>();
+  if (shape.cols() != 68)
+    throw Error("the shipped face model holds no shape in space of 68 points");
+  return centred(shape * (90 / (shape.col(45) - shape.col(36)).norm()));
 }
 
 /// Head, trunk, arms and legs as rings of four points along their bones.
@@ -81,7 +77,8 @@ std::optional<std::filesystem::path> pose_data(const ExperimentContext& context,
 
 PoseObject face_object(const ExperimentContext& context) {
   const auto path = pose_data(context, "face_ict_68_points.txt");
-  if (!path) return {"face", "made: 35 points of an ellipsoid with a nose", made_head()};
+  if (!path)
+    return {"face", "68 points in space that the shipped face model learned", learned_face()};
   // Lines "number x y z".
   std::ifstream file(*path);
   std::vector<Eigen::Vector3d> points;

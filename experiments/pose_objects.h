@@ -20,7 +20,8 @@ struct PoseObject {
 std::optional<std::filesystem::path> pose_data(const ExperimentContext& context,
                                                const std::string& name);
 
-/// The 68 landmarks of the ICT face where the development data is, else a head the program makes.
+/// The 68 landmarks of the ICT face where the development data is, else those our face model
+/// learned.
 PoseObject face_object(const ExperimentContext& context);
 /// Points spread over the MakeHuman mesh where the development data is, else a figure of capsules.
 PoseObject body_object(const ExperimentContext& context);

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <opencv2/imgproc.hpp>
 
 #include "adapters/opencv/image.h"
+#include "experiments/shipped_model.h"
 #include "sdm/error.h"
 
 namespace sdm::app {
@@ -48,16 +48,7 @@ face::Shape into(const face::Shape& points, const cv::Rect2d& area, double scale
 }  // namespace
 
 face::Model load_face_model(const std::string& path) {
-  if (!path.empty()) return face::Model::load(path);
-  std::vector<fs::path> folders;
-  if (const char* named = std::getenv("SDM_MODELS")) folders.emplace_back(named);
-  folders.insert(folders.end(), {SDM_INSTALLED_MODELS, SDM_SOURCE_MODELS, "models"});
-  std::string looked;
-  for (const fs::path& folder : folders) {
-    if (fs::exists(folder / "face68.sdm")) return face::Model::load(folder / "face68.sdm");
-    looked += (looked.empty() ? "" : ", ") + folder.string();
-  }
-  throw Error(fmt::format("face68.sdm is not in {}: name a model with --model", looked));
+  return path.empty() ? experiments::shipped_face_model() : face::Model::load(path);
 }
 
 face::BoxConvention box_convention(const face::Model& model, const std::string& detector,
