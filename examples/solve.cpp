@@ -1,5 +1,5 @@
-// Learns to invert h(x) = (sin x0 + x1/2, x1^3/3 + x1 - x0/3) from examples, then solves for a y it has not
-// seen. No derivative of h is ever taken: h could as well be a simulation or a table.
+// Learns to invert h(x) = (sin x0 + x1/2, x1^3/3 + x1 - x0/3) from examples, then solves for a y it
+// has not seen. No derivative of h is ever taken: h could as well be a simulation or a table.
 
 #include <sdm/descent/solve.h>
 #include <sdm/descent/train.h>

@@ -17,7 +17,8 @@ template <class Scalar>
 void tree_sum(std::span<Scalar> numbers, int rank, int size, MPI_Datatype type) {
   std::vector<Scalar> received(std::min(kBlock, numbers.size()));
   for (std::size_t first = 0; first < numbers.size(); first += kBlock) {
-    const std::span<Scalar> block = numbers.subspan(first, std::min(kBlock, numbers.size() - first));
+    const std::span<Scalar> block =
+        numbers.subspan(first, std::min(kBlock, numbers.size() - first));
     const int count = static_cast<int>(block.size());
     for (int step = 1; step < size; step *= 2) {
       if (rank % (2 * step) == step) {
@@ -61,8 +62,8 @@ void MpiCommunicator::sum_to_root(std::span<double> numbers) {
 
 void MpiCommunicator::broadcast(std::span<std::byte> bytes) {
   for (std::size_t first = 0; first < bytes.size(); first += kBlock)
-    MPI_Bcast(bytes.data() + first, static_cast<int>(std::min(kBlock, bytes.size() - first)), MPI_BYTE, 0,
-              MPI_COMM_WORLD);
+    MPI_Bcast(bytes.data() + first, static_cast<int>(std::min(kBlock, bytes.size() - first)),
+              MPI_BYTE, 0, MPI_COMM_WORLD);
 }
 
 Index MpiCommunicator::maximum(Index value) {

@@ -1,4 +1,5 @@
-// What a user's first program looks like: the README's solver example, as an installed package sees it.
+// What a user's first program looks like: the README's solver example, as an installed package sees
+// it.
 #include <cmath>
 #include <cstdio>
 
@@ -19,10 +20,12 @@ int main() {
   sdm::Cascade<double> cascade;
   cascade.state_size = 1;
   for (int stage = 0; stage < 20; ++stage)
-    cascade.maps.emplace_back(sdm::Matrix<double>::Constant(1, 1, 1.0), sdm::Vector<double>::Zero(1));
+    cascade.maps.emplace_back(sdm::Matrix<double>::Constant(1, 1, 1.0),
+                              sdm::Vector<double>::Zero(1));
 #endif
   const auto solution = sdm::solve<double>(cascade, h, sdm::Vector<double>::Zero(1),
                                            sdm::Vector<double>::Constant(1, std::sin(0.7)));
-  std::printf("x = %.4f (expected 0.7): %s\n", solution.x[0], solution.summary.brief_report().c_str());
+  std::printf("x = %.4f (expected 0.7): %s\n", solution.x[0],
+              solution.summary.brief_report().c_str());
   return std::abs(solution.x[0] - 0.7) < 0.02 ? 0 : 1;
 }

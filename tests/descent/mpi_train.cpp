@@ -1,6 +1,7 @@
 // usage: mpi_train MODEL [CHECKPOINT [STAGE RANK]]
-// Trains a small problem over the ranks of its MPI job, each with a contiguous shard of the samples,
-// and writes the cascade. With STAGE and RANK that rank dies when it has seen that stage begin.
+// Trains a small problem over the ranks of its MPI job, each with a contiguous shard of the
+// samples, and writes the cascade. With STAGE and RANK that rank dies when it has seen that stage
+// begin.
 
 #include <csignal>
 #include <cstdlib>
