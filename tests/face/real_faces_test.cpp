@@ -60,6 +60,9 @@ struct Shipped {
   double largest_error;  // of lfpw_test, 68 points, outer eye corners
 };
 
+// The name of the test in place of the bytes of a pointer.
+void PrintTo(const Shipped& shipped, std::ostream* out) { *out << shipped.file; }
+
 class AShippedModel : public testing::TestWithParam<Shipped> {};
 
 TEST_P(AShippedModel, IsSmallAndSaysWhereItComesFrom) {
