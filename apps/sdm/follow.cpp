@@ -6,17 +6,14 @@
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <opencv2/core/utils/logger.hpp>
-#include <opencv2/imgproc.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "adapters/opencv/draw.h"
 #include "adapters/opencv/image.h"
-#include "adapters/opencv/video.h"
 #include "apps/sdm/commands.h"
-#include "apps/sdm/progress.h"
+#include "apps/sdm/video_loop.h"
 #include "sdm/error.h"
 #include "sdm/rigid/train_tracker.h"
 
@@ -26,7 +23,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct Arguments {
-  std::string video, motion = "affine", output, json, select;
+  VideoFiles files;
+  std::string motion = "affine", select;
   std::vector<double> box;
   bool paper = false;
   rigid::TrackerOptions training;
@@ -77,7 +75,6 @@ nlohmann::ordered_json to_json(int frame, const rigid::Track& track) {
 }
 
 void follow(const Arguments& arguments) {
-  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);  // we report ourselves
   rigid::TrackerOptions options =
       arguments.paper ? rigid::TrackerOptions::paper() : rigid::TrackerOptions();
   options.motion = rigid::motion_from_string(arguments.motion);
@@ -85,48 +82,32 @@ void follow(const Arguments& arguments) {
   options.threads = arguments.training.threads;
   const rigid::Quad region = region_of(arguments);
 
-  opencv::VideoReader video(arguments.video);
-  cv::Mat colour, grey;
-  if (!video.read(colour)) throw Error(fmt::format("{}: it holds no frame", arguments.video));
-  cv::cvtColor(colour, grey, cv::COLOR_BGR2GRAY);
-  rigid::TrackerTraining training = rigid::train_tracker(opencv::view(grey), region, options);
-  rigid::Tracker& tracker = training.tracker;
-
-  std::ofstream json;
-  if (!arguments.json.empty()) {
-    json.open(arguments.json);
-    if (!json) throw Error(fmt::format("{}: cannot be written", arguments.json));
-  }
-  std::optional<opencv::VideoWriter> overlay;
-  if (!arguments.output.empty()) overlay.emplace(arguments.output, video.fps());
-
-  Progress progress("follow");
-  int frames = 0, lost = 0, first_lost = -1;
+  VideoLoop loop("follow", arguments.files);
+  std::optional<rigid::TrackerTraining> trained;
+  int lost = 0, first_lost = -1;
   double seconds = 0;
-  do {
-    cv::cvtColor(colour, grey, cv::COLOR_BGR2GRAY);
+  while (loop.next()) {
+    const image::ByteView frame = opencv::view(loop.grey());
+    if (!trained) trained = rigid::train_tracker(frame, region, options);
     const auto start = Clock::now();
-    const rigid::Track track = tracker.update(opencv::view(grey));
+    const rigid::Track track = trained->tracker.update(frame);
     seconds += std::chrono::duration<double>(Clock::now() - start).count();
-    if (track.lost && lost++ == 0) first_lost = frames;
-    if (json.is_open()) json << to_json(frames, track).dump() << '\n';
-    if (overlay) {
-      opencv::draw_quad(colour, track.corners,
+    if (track.lost && lost++ == 0) first_lost = loop.number();
+    if (loop.draws()) {
+      opencv::draw_quad(loop.picture(), track.corners,
                         track.lost ? cv::Scalar(60, 60, 255) : cv::Scalar(60, 255, 60));
-      opencv::draw_caption(colour, fmt::format("{}  {:.0f} %{}", frames, 100 * track.difference,
-                                               track.lost ? "  lost" : ""));
-      overlay->write(colour);
+      opencv::draw_caption(loop.picture(),
+                           fmt::format("{}  {:.0f} %{}", loop.number(), 100 * track.difference,
+                                       track.lost ? "  lost" : ""));
     }
-    ++frames;
-    progress.update(video.frames() > 0 ? double(frames) / video.frames() : 0,
-                    fmt::format("{:.0f} frames a second", frames / seconds));
-  } while (video.read(colour));
-  progress.clear();
-  if (json.is_open() && !json.flush())
-    throw Error(fmt::format("{}: cannot be written to the end", arguments.json));
-  fmt::print("{} frames, {} lost{}; learned in {:.2f} s, {:.0f} us a frame\n", frames, lost,
+    loop.write(to_json(loop.number(), track),
+               fmt::format("{:.0f} frames a second", (loop.number() + 1) / seconds));
+  }
+  const int frames = loop.finish();
+  fmt::print(arguments.files.json == "-" ? stderr : stdout,
+             "{} frames, {} lost{}; learned in {:.2f} s, {:.0f} us a frame\n", frames, lost,
              lost > 0 ? fmt::format(" (the first is {})", first_lost) : "",
-             training.summary.seconds, 1e6 * seconds / frames);
+             trained->summary.seconds, 1e6 * seconds / frames);
 }
 
 }  // namespace
@@ -135,7 +116,7 @@ void add_follow(CLI::App& app) {
   CLI::App* command = app.add_subcommand("follow", "Follow a flat patch through a video");
   auto arguments = std::make_shared<Arguments>();
   command
-      ->add_option("VIDEO", arguments->video,
+      ->add_option("VIDEO", arguments->files.input,
                    "A video file, a folder of pictures, or a pattern such as frames/%04d.png")
       ->required();
   auto* box = command
@@ -150,8 +131,10 @@ void add_follow(CLI::App& app) {
       ->check(CLI::IsMember({"translation", "similarity", "affine", "homography"}))
       ->capture_default_str();
   command->add_flag("--paper", arguments->paper, "Learn from 300 clean samples, as the paper does");
-  command->add_option("-o,--output", arguments->output, "Write the video with the outline, .mp4");
-  command->add_option("--json", arguments->json, "Write a line of JSON for each frame");
+  command->add_option("-o,--output", arguments->files.overlay,
+                      "Write the video with the outline, .mp4");
+  command->add_option("--json", arguments->files.json,
+                      "Write a line of JSON for each frame; - is stdout");
   command->add_option("--seed", arguments->training.seed, "Seed of the training samples")
       ->capture_default_str();
   command->add_option("--threads", arguments->training.threads, "Threads; 0 takes all cores")
