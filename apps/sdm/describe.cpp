@@ -1,0 +1,123 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/sdm/commands.h"
+
+// The manual page and the shell completion, made from the same declarations that parse the command
+// line, so that neither can fall behind it.
+namespace sdm::app {
+namespace {
+
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+  std::vector<const CLI::App*> commands =
+      app.get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); });
+  std::sort(commands.begin(), commands.end(),
+            [](const auto* a, const auto* b) { return a->get_name() < b->get_name(); });
+  return commands;
+}
+
+std::vector<const CLI::Option*> options_of(const CLI::App& app) {
+  return app.get_options([](const CLI::Option* o) { return !o->get_group().empty(); });
+}
+
+// Text of ours as roff: a backslash and a leading dot or quote mean something there.
+std::string roff(const std::string& text) {
+  std::string out;
+  for (char c : text) {
+    if ((c == '.' || c == '\'') && (out.empty() || out.back() == '\n')) out += "\\&";
+    if (c == '\\' || c == '-') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+void print_man_command(const CLI::App& command, const std::string& name) {
+  const auto inner = commands_of(command);
+  fmt::print(".SS \"{}\"\n{}.\n", roff(name), roff(command.get_description()));
+  for (const CLI::Option* option : options_of(command)) {
+    if (option->get_name() == "--help") continue;
+    const std::string type = option->get_type_size() > 0 && !option->get_positional()
+                                 ? " " + option->get_type_name()
+                                 : "";
+    fmt::print(".TP\n\\fB{}\\fR{}\n{}\n", roff(option->get_name(option->get_positional(), true)),
+               roff(type), roff(option->get_description()));
+  }
+  for (const CLI::App* child : inner) print_man_command(*child, name + " " + child->get_name());
+}
+
+void print_man(const CLI::App& app) {
+  fmt::print(".TH SDM 1 \"\" \"sdm " SDM_VERSION
+             "\" \"User Commands\"\n"
+             ".SH NAME\nsdm \\- nonlinear least squares by learned descent\n"
+             ".SH SYNOPSIS\n.B sdm\n.I COMMAND\n[\\fIOPTIONS\\fR]\n"
+             ".SH DESCRIPTION\n{}\n.SH COMMANDS\n",
+             roff(app.get_description()));
+  for (const CLI::App* command : commands_of(app))
+    print_man_command(*command, "sdm " + command->get_name());
+  fmt::print(".SH EXAMPLES AND EXIT CODES\n.nf\n{}\n.fi\n", roff(app.get_footer()));
+}
+
+// The words that may follow `path` ("train", "pose estimate"): inner commands, options, choices.
+void print_bash_case(const CLI::App& command, const std::string& path) {
+  std::vector<std::string> words;
+  for (const CLI::App* child : commands_of(command)) words.push_back(child->get_name());
+  for (const CLI::Option* option : options_of(command)) {
+    for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) words.push_back("-" + name);
+  }
+  fmt::print("    '{}') words='{}' ;;\n", path, fmt::join(words, " "));
+  for (const CLI::App* child : commands_of(command))
+    print_bash_case(*child, path.empty() ? child->get_name() : path + " " + child->get_name());
+}
+
+void print_bash(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : commands_of(app)) {
+    names.push_back(command->get_name());
+    for (const CLI::App* child : commands_of(*command)) names.push_back(child->get_name());
+  }
+  fmt::print(
+      R"(# bash completion for sdm (zsh: autoload bashcompinit && bashcompinit first)
+_sdm() {{
+  local current=${{COMP_WORDS[COMP_CWORD]}} path='' words='' word
+  for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
+    case $word in {}) path="${{path:+$path }}$word" ;; esac
+  done
+  case $path in
+)",
+      fmt::join(names, "|"));
+  print_bash_case(app, "");
+  fmt::print(
+      R"(  esac
+  case $current in
+    -*) mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current") ;;
+    *)
+      if [ -z "$path" ]; then
+        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+      else
+        mapfile -t COMPREPLY < <(compgen -W "${{words//-*/}}" -- "$current"; compgen -f -- "$current")
+      fi
+      ;;
+  esac
+}}
+complete -o filenames -F _sdm sdm
+)");
+}
+
+}  // namespace
+
+void add_describe(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("describe", "Print the manual page or bash's completion");
+  command->group("");  // for packages, not for people
+  auto what = std::make_shared<std::string>();
+  command->add_option("WHAT", *what, "man or bash")
+      ->required()
+      ->check(CLI::IsMember({"man", "bash"}));
+  command->callback([&app, what] { *what == "man" ? print_man(app) : print_bash(app); });
+}
+
+}  // namespace sdm::app
