@@ -3,25 +3,30 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <string>
 #include <vector>
 
 #include "sdm/error.h"
 
 namespace sdm::experiments {
 
-face::Model shipped_face_model() {
-  namespace fs = std::filesystem;
+namespace fs = std::filesystem;
+
+fs::path shipped_file(const std::string& name) {
   std::vector<fs::path> folders;
   if (const char* named = std::getenv("SDM_MODELS")) folders.emplace_back(named);
-  folders.insert(folders.end(), {SDM_INSTALLED_MODELS, SDM_SOURCE_MODELS, "models"});
+  // Beside the program, not at a fixed prefix: an unpacked or moved package works too.
+  std::error_code unknown;
+  const fs::path program = fs::read_symlink("/proc/self/exe", unknown);
+  if (!unknown) folders.push_back(program.parent_path().parent_path() / "share/sdm");
+  folders.insert(folders.end(), {SDM_SOURCE_MODELS, "models"});
   std::string looked;
   for (const fs::path& folder : folders) {
-    if (fs::exists(folder / "face68.sdm")) return face::Model::load(folder / "face68.sdm");
+    if (fs::exists(folder / name)) return folder / name;
     looked += (looked.empty() ? "" : ", ") + folder.string();
   }
-  throw Error(fmt::format("the shipped model face68.sdm is not in {}", looked));
+  throw Error(fmt::format("{}, which comes with sdm, is not in {}", name, looked));
 }
+
+face::Model shipped_face_model() { return face::Model::load(shipped_file("face68.sdm")); }
 
 }  // namespace sdm::experiments

@@ -1,11 +1,17 @@
 #pragma once
 
+#include <filesystem>
+#include <string>
+
 #include "sdm/face/model.h"
 
 namespace sdm::experiments {
 
-/// The face model that comes with the program: from $SDM_MODELS, the installed models or the
-/// source's. Throws Error saying where it looked.
+/// A file that comes with the program ("face68.sdm"): from $SDM_MODELS, share/sdm beside the
+/// program's own folder, or the source's models. Throws Error saying where it looked.
+std::filesystem::path shipped_file(const std::string& name);
+
+/// The default face model.
 face::Model shipped_face_model();
 
 }  // namespace sdm::experiments
