@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# usage: run.sh find_package|add_subdirectory SOURCE BUILD
-# Builds the consumer project the one way or the other and runs it.
+# usage: run.sh find_package|add_subdirectory|package SOURCE BUILD
+# Builds the consumer project with the installed library, with the sources, or with the unpacked
+# Debian packages, and runs it.
 set -euo pipefail
 way=$1 source=$2 build=$3
 work=$(mktemp -d)
@@ -8,6 +9,17 @@ trap 'rm -rf "$work"' EXIT
 if [ "$way" = find_package ]; then
   cmake --install "$build" --prefix "$work/installed" >/dev/null
   arguments=(-DCMAKE_PREFIX_PATH="$work/installed" -DCMAKE_BUILD_TYPE=Release)
+elif [ "$way" = package ]; then
+  (cd "$build" && cpack -B "$work/packages" >/dev/null)
+  for package in "$work"/packages/*.deb; do dpkg-deb -x "$package" "$work/root"; done
+  arguments=(-DCMAKE_PREFIX_PATH="$work/root/usr" -DCMAKE_BUILD_TYPE=Release)
+  # The tool runs from where it was unpacked and finds the model that came with it. A picture
+  # without a face is a result.
+  printf 'P2 2 2 255\n0 0 0 0\n' > "$work/black.pgm"
+  (cd "$work" && env -u SDM_MODELS "$work/root/usr/bin/sdm" detect black.pgm --json >/dev/null)
+  test -s "$work/root/usr/share/sdm/face68.sdm"
+  grep -q -- 'sdm reproduce' "$work/root/usr/share/man/man1/sdm.1"
+  bash -n "$work/root/usr/share/bash-completion/completions/sdm"
 else
   # Builds the whole library once more: unoptimised, for that is quick and shows as much.
   arguments=(-DSDM_SOURCE="$source" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0)
