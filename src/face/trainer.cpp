@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <numeric>
-#include <random>
 
 #include "face/compact.h"
 #include "face/face_problem.h"
+#include "face/starts.h"
 #include "sdm/error.h"
 #include "sdm/face/aligner.h"
 #include "sdm/image/resample.h"
@@ -22,30 +21,6 @@ namespace {
 
 Box box_of(const TrainingFace& face, std::size_t detector) {
   return detector < face.boxes.size() ? face.boxes[detector] : Box{};
-}
-
-// Normal numbers that are the same on every machine up to the last bits of log and cos.
-class Noise {
- public:
-  explicit Noise(std::uint64_t seed) : random_(seed) {}
-  float operator()() {
-    const double u = (static_cast<double>(random_() >> 11) + 1) * 0x1p-53;
-    const double v = static_cast<double>(random_() >> 11) * 0x1p-53;
-    return static_cast<float>(std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v));
-  }
-
- private:
-  std::mt19937_64 random_;
-};
-
-// Where the detector might have seen the face: upright.
-Frame noisy_frame(const Shape& truth, const Shape& mean, const BoxConvention& convention,
-                  Noise& noise) {
-  const Frame frame = fit_frame(mean, truth);
-  const float unit = frame.scale();
-  const float x = noise(), y = noise(), s = noise();
-  return {unit * std::exp(convention.sigma_log_scale * s), 0,
-          frame.x + unit * convention.sigma_x * x, frame.y + unit * convention.sigma_y * y};
 }
 
 void check(const std::vector<TrainingFace>& faces, const char* what, Index points) {
@@ -166,7 +141,7 @@ class Trainer {
     if (number < options_.box_starts && d < boxes_.size() && box_of(face, d).width > 0)
       return boxes_[d].frame(box_of(face, d));
     Noise noise(seed);
-    return noisy_frame(truth, mean_, boxes_.front(), noise);
+    return detected_frame(truth, mean_, boxes_.front(), noise);
   }
 
   // A number from the recipe, kept in the unused stage of the targets, which a checkpoint's
@@ -209,7 +184,7 @@ class Trainer {
   Frame dev_frame(std::size_t i) const {
     if (box_of(dev_[i], 0).width > 0) return boxes_.front().frame(box_of(dev_[i], 0));
     Noise noise(options_.seed + i);
-    return noisy_frame(complete(dev_[i].truth, mean_), mean_, boxes_.front(), noise);
+    return detected_frame(complete(dev_[i].truth, mean_), mean_, boxes_.front(), noise);
   }
 
   double dev_error_of(const Model& model) const {

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+#include "sdm/face/model.h"
+
+namespace sdm::face {
+
+/// Normal numbers that are the same on every machine up to the last bits of log and cos.
+class Noise {
+ public:
+  explicit Noise(std::uint64_t seed) : random_(seed) {}
+  float operator()();
+
+ private:
+  std::mt19937_64 random_;
+};
+
+/// Where the detector might have seen a face with these true points: upright.
+Frame detected_frame(const Shape& truth, const Shape& mean, const BoxConvention& convention,
+                     Noise& noise);
+
+/// Where the face might have been in the frame before (section "Facial feature tracking").
+Frame tracked_frame(const Shape& truth, const Shape& mean, Noise& noise);
+
+}  // namespace sdm::face
