@@ -525,9 +525,10 @@ class Trainer {
     const auto share_map = [&](DescentMap<Scalar>& map) {
       Matrix<Scalar> left = share(map.left()), right = share(map.right());
       Vector<Scalar> bias = share(map.bias());
-      map = left.size() == 0
-                ? DescentMap<Scalar>(std::move(right), std::move(bias))
-                : DescentMap<Scalar>(std::move(left), std::move(right), std::move(bias));
+      if (left.size() == 0)
+        map = DescentMap<Scalar>(std::move(right), std::move(bias));
+      else
+        map = DescentMap<Scalar>(std::move(left), std::move(right), std::move(bias));
     };
     share_map(maps.full);
     for (DescentMap<Scalar>& map : maps.without_fold) share_map(map);

