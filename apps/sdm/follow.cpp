@@ -144,7 +144,7 @@ void add_follow(CLI::App& app) {
       "Example:\n  sdm follow clip.mp4 --box 210,120,100,100 -o out.mp4 --json out.jsonl");
   command->callback([arguments] {
     if (arguments->box.empty() && arguments->select.empty())
-      throw Error("nothing says what to follow: give --box x,y,w,h or --select FILE");
+      throw CLI::ValidationError("follow needs --box x,y,w,h or --select FILE");
     follow(*arguments);
   });
 }

@@ -1,0 +1,177 @@
+"""`sdm follow` from end to end, without any data: frames are rendered along a known motion, the corners in
+the JSON are compared with it, and the command meets bad input.
+
+usage: follow_test.py SDM
+"""
+import json
+import math
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+SDM = str(pathlib.Path(sys.argv[1]).resolve())
+WIDTH, HEIGHT, FRAMES = 200, 160, 12
+BOX = (60, 40, 80, 70)  # x, y, width, height; its middle stays the middle of the motion
+PITCH, GRID = 7, 60  # of the lattice of random greys that the texture is
+
+
+def run(*words, code=0):
+    done = subprocess.run([SDM, *map(str, words)], capture_output=True, text=True)
+    assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
+    return done
+
+
+def motion(t):
+    """The similarity at frame t: cosine and sine parts with scale, and the shift."""
+    angle, scale = 0.03 * t, 1 + 0.012 * t
+    return scale * math.cos(angle), scale * math.sin(angle), 2.5 * t, -1.5 * t
+
+
+def moved(t, x, y):
+    c, s, dx, dy = motion(t)
+    cx, cy = BOX[0] + (BOX[2] - 1) / 2, BOX[1] + (BOX[3] - 1) / 2
+    return (cx + c * (x - cx) - s * (y - cy) + dx, cy + s * (x - cx) + c * (y - cy) + dy)
+
+
+def corners(t):
+    left, top, right, bottom = BOX[0] - 0.5, BOX[1] - 0.5, BOX[0] + BOX[2] - 0.5, BOX[1] + BOX[3] - 0.5
+    return [moved(t, x, y) for x, y in ((left, top), (right, top), (right, bottom), (left, bottom))]
+
+
+def render(t, greys):
+    """The lattice, bilinear, seen through the inverse of the motion."""
+    c, s, dx, dy = motion(t)
+    norm = c * c + s * s
+    cx, cy = BOX[0] + (BOX[2] - 1) / 2, BOX[1] + (BOX[3] - 1) / 2
+    pixels = bytearray()
+    for y in range(HEIGHT):
+        for x in range(WIDTH):
+            u, v = x - cx - dx, y - cy - dy
+            a = ((c * u + s * v) / norm + cx) / PITCH + 15
+            b = ((c * v - s * u) / norm + cy) / PITCH + 15
+            i, j = int(a), int(b)
+            a, b, k = a - i, b - j, j * GRID + i
+            pixels.append(int((1 - b) * ((1 - a) * greys[k] + a * greys[k + 1])
+                              + b * ((1 - a) * greys[k + GRID] + a * greys[k + GRID + 1])))
+    return bytes(pixels)
+
+
+def write_pgm(path, pixels, width=WIDTH, height=HEIGHT):
+    path.write_bytes(b"P5 %d %d 255\n" % (width, height) + pixels)
+
+
+def lines_of(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def worst_corner(line):
+    return max(math.dist(a, b) for a, b in zip(line["corners"], corners(line["frame"])))
+
+
+def test_following(folder, frames):
+    out, video = folder / "out.jsonl", folder / "out.avi"
+    told = run("follow", frames, "--box", ",".join(map(str, BOX)), "--json", out, "-o", video)
+    assert f"{FRAMES} frames, 0 lost" in told.stdout, told.stdout
+    lines = lines_of(out.read_text())
+    assert [line["frame"] for line in lines] == list(range(FRAMES)), lines
+    for line in lines:
+        assert not line["lost"] and worst_corner(line) < 0.5, (line, corners(line["frame"]))
+        # The warp takes the template's corners (the longer side is 100) to the same places.
+        (a, b, x), (c, d, y), last = line["warp"]
+        assert last == [0, 0, 1], last
+        u, v = -50, -50 * BOX[3] / BOX[2]
+        assert math.dist((a * u + b * v + x, c * u + d * v + y), line["corners"][0]) < 0.01, line
+
+    # The overlay is a video of as many frames.
+    again = run("follow", video, "--box", ",".join(map(str, BOX)), "--json", "-")
+    assert len(lines_of(again.stdout)) == FRAMES and "frames" in again.stderr, again
+    # A pattern reads the same frames, a file gives the same box, stdout the same lines.
+    (folder / "box.txt").write_text("60 40\n80, 70\n")
+    same = run("follow", frames / "f%03d.pgm", "--select", folder / "box.txt", "--json", "-")
+    assert same.stdout == out.read_text(), same.stdout
+    # Eight numbers are the corners.
+    eight = ",".join(f"{v:g}" for corner in corners(0) for v in corner)
+    quad = run("follow", frames, "--box", eight, "--json", "-", "--model", "homography")
+    assert all(worst_corner(line) < 0.7 for line in lines_of(quad.stdout)), quad.stdout
+
+
+def test_a_template_that_is_hidden_is_lost_and_found_again(folder, pixels):
+    hidden = folder / "hidden"
+    hidden.mkdir()
+    for t in range(6):
+        write_pgm(hidden / f"{t}.pgm", bytes([128]) * (WIDTH * HEIGHT) if t in (2, 3) else pixels[t // 3])
+    lines = lines_of(run("follow", hidden, "--box", ",".join(map(str, BOX)), "--json", "-").stdout)
+    assert [line["lost"] for line in lines] == [t in (2, 3) for t in range(6)], lines
+
+
+def test_a_break_leaves_what_was_followed(folder, pixels):
+    out, video = folder / "broken.jsonl", folder / "broken.avi"
+    broken = folder / "broken"
+    broken.mkdir()
+    for t in range(8):
+        write_pgm(broken / f"{t}.pgm", pixels[t])
+    given = ["follow", broken, "--box", ",".join(map(str, BOX)), "--json", out, "-o", video]
+
+    write_pgm(broken / "5.pgm", bytes(100 * 80), 100, 80)
+    assert "frame 5 is 100 x 80 px" in run(*given, code=1).stderr
+    (broken / "4.pgm").write_bytes(b"P5 no picture")
+    assert "4.pgm: cannot be read as a picture" in run(*given, code=1).stderr
+    assert [line["frame"] for line in lines_of(out.read_text())] == [0, 1, 2, 3], out.read_text()
+    kept = run("follow", video, "--box", ",".join(map(str, BOX)), "--json", "-")
+    assert len(lines_of(kept.stdout)) == 4, kept
+
+    # A video that ends before its time: what could be read is followed, and the loss is told.
+    whole = (folder / "out.avi").read_bytes()
+    (folder / "cut.avi").write_bytes(whole[: len(whole) // 2])
+    cut = run("follow", folder / "cut.avi", "--box", ",".join(map(str, BOX)), "--json", out, code=1)
+    assert f"of {FRAMES} frames could be read" in cut.stderr, cut
+    assert 0 < len(lines_of(out.read_text())) < FRAMES, out.read_text()
+
+
+def test_bad_input_is_told_and_leaves_the_output_alone(folder, frames):
+    out = folder / "kept.jsonl"
+    out.write_text("kept")
+
+    def refuse(words, reason, code=1):
+        told = run("follow", *words, "--json", out, code=code).stderr
+        assert reason in told, (words, told)
+        assert out.read_text() == "kept", words
+
+    box = ["--box", ",".join(map(str, BOX))]
+    refuse([frames, "--box", "150,40,80,70"], "outside the frame of 200 x 160 px")
+    refuse([frames, "--box", "60,40,-80,70"], "positive width and height")
+    refuse([frames, "--box", "60,40,4,4"], "8 px")
+    refuse([frames, "--box", "60,40,80"], "3 numbers for the region")
+    refuse([folder / "none.mp4", *box], "no such file or folder")
+    (folder / "noise.mp4").write_bytes(random.Random(2).randbytes(4000))
+    refuse([folder / "noise.mp4", *box], "cannot be read as a video")
+    (folder / "empty").mkdir()
+    refuse([folder / "empty", *box], "no pictures in this folder")
+    (folder / "flat").mkdir()
+    write_pgm(folder / "flat" / "0.pgm", bytes([90]) * (WIDTH * HEIGHT))
+    refuse([folder / "flat", *box], "nothing to follow")
+    (folder / "words.txt").write_text("60 40 eighty 70")
+    refuse([frames, "--select", folder / "words.txt"], "expected numbers only")
+    refuse([frames, "--select", folder / "none.txt"], "no such file")
+    refuse([frames, *box, "--select", folder / "words.txt"], "--select", code=2)
+    refuse([frames], "--box", code=2)
+    refuse([frames, *box, "--model", "rubber"], "rubber", code=2)
+    assert "cannot be written" in run("follow", frames, *box, "--json", folder / "no" / "x", code=1).stderr
+    assert "cannot be written" in run("follow", frames, *box, "-o", folder / "no" / "x.mp4", code=1).stderr
+
+
+with tempfile.TemporaryDirectory() as temporary:
+    folder = pathlib.Path(temporary)
+    rng = random.Random(1)
+    greys = [rng.randrange(20, 235) for _ in range(GRID * GRID)]
+    pixels = [render(t, greys) for t in range(FRAMES)]
+    frames = folder / "frames"
+    frames.mkdir()
+    for t in range(FRAMES):
+        write_pgm(frames / f"f{t:03}.pgm", pixels[t])
+    test_following(folder, frames)
+    test_a_template_that_is_hidden_is_lost_and_found_again(folder, pixels)
+    test_a_break_leaves_what_was_followed(folder, pixels)
+    test_bad_input_is_told_and_leaves_the_output_alone(folder, frames)
