@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <string>
 
 #include "apps/sdm/commands.h"
 
@@ -9,6 +11,38 @@ namespace {
 
 constexpr int kFailed = 1;  // what was asked could not be done
 constexpr int kUsage = 2;   // what was asked makes no sense
+
+// A number that a conversion to unsigned would silently turn into another.
+const CLI::Validator kNotNegative(
+    [](const std::string& text) {
+      return text.starts_with("-") ? text + " is negative, expected 0 or more" : std::string();
+    },
+    "");
+
+void forbid_negative_seeds(CLI::App& app) {
+  if (CLI::Option* seed = app.get_option_no_throw("--seed")) seed->check(kNotNegative);
+  for (CLI::App* command : app.get_subcommands({})) forbid_negative_seeds(*command);
+}
+
+// The command that was being read when the line turned out wrong: "sdm pose train".
+std::string command_path(const CLI::App& app) {
+  const auto inner = app.get_subcommands();
+  return app.get_name() + (inner.empty() ? "" : " " + command_path(*inner.front()));
+}
+
+std::string usage_message(const CLI::App& app, const CLI::ParseError& wrong) {
+  std::string message = wrong.what();
+  // CLI11 writes the largest double in full where any positive number will do.
+  if (const auto at = message.find(" not in range 0"); at != std::string::npos)
+    message = message.substr(0, at) + " is too small, expected a positive number";
+  if (dynamic_cast<const CLI::ExtrasError*>(&wrong) && app.get_subcommands().empty()) {
+    std::string names;
+    for (const CLI::App* command : app.get_subcommands({}))
+      if (!command->get_group().empty()) names += (names.empty() ? "" : ", ") + command->get_name();
+    message += " (commands: " + names + ")";
+  }
+  return message;
+}
 
 }  // namespace
 
@@ -35,6 +69,11 @@ int main(int argc, char** argv) {
   sdm::app::add_reproduce(app);
   sdm::app::add_train(app);
 
+  forbid_negative_seeds(app);
+
+  // Our own messages name the file; those of the libraries beneath would only stand between them.
+  setenv("OPENCV_LOG_LEVEL", "SILENT", 0);
+  setenv("OPENCV_FFMPEG_LOGLEVEL", "-8", 0);
   try {
     app.parse(argc, argv);
     if (!app.get_subcommands().empty()) return 0;
@@ -43,7 +82,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& shown) {  // --help and --version
     return app.exit(shown);
   } catch (const CLI::ParseError& wrong) {
-    fmt::print(stderr, "sdm: {}\nTry: sdm --help\n", wrong.what());
+    fmt::print(stderr, "sdm: {}\nTry: {} --help\n", usage_message(app, wrong), command_path(app));
     return kUsage;
   } catch (const std::exception& failed) {
     fmt::print(stderr, "sdm: {}\n", failed.what());

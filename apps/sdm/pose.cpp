@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "apps/sdm/commands.h"
+#include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
 #include "sdm/error.h"
 #include "sdm/pose/file.h"
@@ -31,6 +32,7 @@ struct TrainArguments {
 };
 
 void train_pose(const TrainArguments& arguments) {
+  prepare_output(arguments.output);
   Points3 object =
       arguments.object == "cube" ? cube() : read_object(arguments.object, arguments.group);
   const Index vertices = object.cols();

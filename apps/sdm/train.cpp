@@ -15,6 +15,7 @@
 
 #include "adapters/opencv/image.h"
 #include "apps/sdm/commands.h"
+#include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
 #include "experiments/plot.h"
 #include "sdm/error.h"
@@ -224,6 +225,7 @@ void plot(const fs::path& path, const face::TrainedFace& trained) {
 }
 
 void run(const Arguments& arguments) {
+  prepare_output(arguments.output);
   face::TrainerOptions options = options_of(arguments);
   options.validate();
   std::vector<int> ids;

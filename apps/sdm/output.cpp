@@ -1,0 +1,26 @@
+#include "apps/sdm/output.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "sdm/error.h"
+
+namespace sdm::app {
+
+void prepare_output(const std::filesystem::path& file) {
+  namespace fs = std::filesystem;
+  if (fs::is_directory(file))
+    throw Error(fmt::format("{}: is a folder, expected a file to write", file.string()));
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed)
+    throw Error(fmt::format("cannot make the folder {}: {}", folder.string(), failed.message()));
+  if (access(folder.c_str(), W_OK) != 0)
+    throw Error(fmt::format("cannot write into {}: {}", folder.string(), std::strerror(errno)));
+}
+
+}  // namespace sdm::app
