@@ -19,13 +19,6 @@ constexpr std::array kColours = {"#2f7ed8", "#d9822b", "#3a9d5d", "#c2498b",
                                  "#8a6fd1", "#b8902b", "#4aa3a3", "#d05555"};
 const char* colour(std::size_t i) { return kColours[i % kColours.size()]; }
 
-std::string escape(const std::string& text) {
-  std::string safe;
-  for (char c : text)
-    safe += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
-  return safe;
-}
-
 /// Maps values to [0, 1] and knows where to put ticks.
 struct Axis {
   bool log = false;
@@ -65,7 +58,7 @@ std::string tick_label(double v) {
 std::string text(double x, double y, const std::string& anchor, const std::string& what,
                  const std::string& more = "") {
   return fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='{}' {}>{}</text>\n", x, y, anchor,
-                     more, escape(what));
+                     more, escape_markup(what));
 }
 
 double x_at(double share) { return kLeft + share * kPlotWidth; }
@@ -138,8 +131,8 @@ std::string draw(const LineChart& chart) {
 }
 
 std::string draw(const BarChart& chart) {
-  Axis y;
-  y.include(0);
+  Axis y{chart.log_y};
+  if (!chart.log_y) y.include(0);
   for (const Series& s : chart.series)
     for (double v : s.y) y.include(v);
   y.settle();
@@ -147,7 +140,7 @@ std::string draw(const BarChart& chart) {
   const double group =
       kPlotWidth / std::max<double>(1, static_cast<double>(chart.categories.size()));
   const double bar = 0.8 * group / std::max<double>(1, static_cast<double>(chart.series.size()));
-  const double zero = y_at(y.place(0));
+  const double zero = y_at(chart.log_y ? 0 : y.place(0));
   for (std::size_t c = 0; c < chart.categories.size(); ++c) {
     const double left = kLeft + group * static_cast<double>(c);
     // Long rows of categories stand upright, or their names would run into each other.
@@ -159,7 +152,7 @@ std::string draw(const BarChart& chart) {
       out += text(left + group / 2, kHeight - kBottom + 16, "middle", chart.categories[c]);
     for (std::size_t i = 0; i < chart.series.size(); ++i) {
       const double v = c < chart.series[i].y.size() ? chart.series[i].y[c] : 0;
-      if (!std::isfinite(v)) continue;
+      if (!y.shows(v)) continue;
       const double top = y_at(y.place(v));
       out += fmt::format("<rect x='{:.1f}' y='{:.1f}' width='{:.1f}' height='{:.1f}' fill='{}'/>\n",
                          left + 0.1 * group + bar * static_cast<double>(i), std::min(top, zero),
@@ -176,12 +169,17 @@ std::string svg(const std::vector<Chart>& charts, int columns) {
   columns = std::clamp(columns, 1, std::max(1, count));
   const int lines = (count + columns - 1) / columns;
   std::string out = fmt::format(
-      "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {0} {1}' width='{0}' height='{1}'>\n",
+      "<svg xmlns='http://www.w3.org/2000/svg' class='sdm-plot' viewBox='0 0 {0} {1}' width='{0}' "
+      "height='{1}'>\n",
       kWidth * columns, kHeight * lines);
+  // Every rule names the picture: in the page it would reach other elements.
   out +=
-      "<style>text{font:12px sans-serif;fill:#333}.title{font-size:14px;font-weight:bold}"
-      ".small{font-size:9px}.back{fill:#fff}.grid{stroke:#ddd}.frame{fill:none;stroke:#888}"
-      "@media(prefers-color-scheme:dark){text{fill:#ddd}.back{fill:#1b1b1b}.grid{stroke:#3a3a3a}}"
+      "<style>.sdm-plot text{font:12px sans-serif;fill:#333}"
+      ".sdm-plot .title{font-size:14px;font-weight:bold}.sdm-plot .small{font-size:9px}"
+      ".sdm-plot .back{fill:#fff}.sdm-plot .grid{stroke:#ddd}"
+      ".sdm-plot .frame{fill:none;stroke:#888}"
+      "@media(prefers-color-scheme:dark){.sdm-plot text{fill:#ddd}.sdm-plot .back{fill:#1b1b1b}"
+      ".sdm-plot .grid{stroke:#3a3a3a}}"
       "</style>\n<rect class='back' width='100%' height='100%'/>\n";
   for (int i = 0; i < count; ++i)
     out += fmt::format("<g transform='translate({} {})'>\n{}</g>\n", kWidth * (i % columns),
@@ -189,6 +187,62 @@ std::string svg(const std::vector<Chart>& charts, int columns) {
                        std::visit([](const auto& chart) { return draw(chart); },
                                   charts[static_cast<std::size_t>(i)]));
   return out + "</svg>\n";
+}
+
+std::string escape_markup(const std::string& text) {
+  std::string safe;
+  for (char c : text) {
+    if (c == '<')
+      safe += "&lt;";
+    else if (c == '>')
+      safe += "&gt;";
+    else if (c == '&')
+      safe += "&amp;";
+    else if (c == '"')
+      safe += "&quot;";
+    else
+      safe += c;
+  }
+  return safe;
+}
+
+nlohmann::ordered_json to_json(const Chart& chart) {
+  using Json = nlohmann::ordered_json;
+  const auto numbers = [](const std::vector<double>& values, bool log) {
+    Json list = Json::array();
+    for (double v : values) list.push_back(Axis{log}.shows(v) ? Json(v) : Json());
+    return list;
+  };
+  const auto series = [&](const std::vector<Series>& all, bool log_x, bool log_y) {
+    Json list = Json::array();
+    for (std::size_t i = 0; i < all.size(); ++i)
+      list.push_back({{"name", all[i].name},
+                      {"colour", colour(i)},
+                      {"x", numbers(all[i].x, log_x)},
+                      {"y", numbers(all[i].y, log_y)}});
+    return list;
+  };
+  if (const LineChart* line = std::get_if<LineChart>(&chart))
+    return {{"kind", "line"},
+            {"title", line->title},
+            {"x_label", line->x_label},
+            {"y_label", line->y_label},
+            {"log_x", line->log_x},
+            {"log_y", line->log_y},
+            {"markers", line->markers},
+            {"legend", line->legend},
+            {"series", series(line->series, line->log_x, line->log_y)}};
+  const BarChart& bar = std::get<BarChart>(chart);
+  return {{"kind", "bar"},
+          {"title", bar.title},
+          {"x_label", ""},
+          {"y_label", bar.y_label},
+          {"log_x", false},
+          {"log_y", bar.log_y},
+          {"markers", false},
+          {"legend", bar.series.size() > 1},
+          {"categories", bar.categories},
+          {"series", series(bar.series, false, bar.log_y)}};
 }
 
 }  // namespace sdm::experiments

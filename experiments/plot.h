@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <variant>
 #include <vector>
@@ -25,6 +26,7 @@ struct BarChart {
   std::string title, y_label;
   std::vector<std::string> categories = {};
   std::vector<Series> series = {};
+  bool log_y = false;
 };
 
 using Chart = std::variant<LineChart, BarChart>;
@@ -32,5 +34,11 @@ using Chart = std::variant<LineChart, BarChart>;
 /// The charts in a grid as one SVG picture, left to right, top to bottom. Colours follow the
 /// reader's light or dark setting.
 std::string svg(const std::vector<Chart>& charts, int columns = 2);
+
+/// Text with <, >, & and quotes made safe for SVG and HTML.
+std::string escape_markup(const std::string& text);
+
+/// The chart as data, for the page's script. A point that leaves a gap is null.
+nlohmann::ordered_json to_json(const Chart& chart);
 
 }  // namespace sdm::experiments

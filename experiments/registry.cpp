@@ -2,14 +2,30 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+
+#include "experiments/machine.h"
+#include "experiments/report.h"
 #include "sdm/error.h"
 
 namespace sdm::experiments {
+namespace {
+
+std::string command_of(const Experiment& experiment, const ExperimentContext& context) {
+  std::string command = fmt::format("sdm reproduce {} -o {} --seed {}", experiment.name,
+                                    context.output.string(), context.seed);
+  if (context.quick) command += " --quick";
+  if (!context.data.empty()) command += " --data " + context.data.string();
+  for (const std::string& peer : context.peers) command += " --peer " + peer;
+  return command;
+}
+
+}  // namespace
 
 const std::vector<Experiment>& all_experiments() {
   static const std::vector<Experiment> experiments = {
-      {"analytic", "generic maps and reversed SDM against Newton on scalar functions",
-       run_analytic},
+      {"analytic", "scalar functions: generic maps, and reversed SDM against Newton", run_analytic,
+       1, 1},
       {"nist", "the 27 NIST StRD regression problems: SDM, SDM + refine, Ceres", run_nist},
       {"pose", "3D pose: SDM against POSIT and OpenCV's solvePnP, narrow and wide ranges",
        run_pose},
@@ -31,10 +47,28 @@ const Experiment& find_experiment(const std::string& name) {
 }
 
 Results run_and_write(const Experiment& experiment, const ExperimentContext& context) {
-  Results results = experiment.run(context);
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  const Results::Json began = date_and_time();
+  Results results(experiment.name);
+  std::string status = "done", message;
+  try {
+    results = experiment.run(context);
+  } catch (const NoData& error) {
+    status = "no data", message = error.what();
+  } catch (const std::exception& error) {
+    status = "failed", message = error.what();
+  }
   results.settings["seed"] = context.seed;
   results.settings["quick"] = context.quick;
+  results.run["status"] = status;
+  if (!message.empty()) results.run["message"] = message;
+  results.run["command"] = command_of(experiment, context);
+  results.run["began"] = began;
+  results.run["seconds"] = std::chrono::duration<double>(Clock::now() - start).count();
+  results.run["machine"] = machine();
   results.write(context.output);
+  write_section(experiment, results, context.output);
   return results;
 }
 
@@ -43,14 +77,14 @@ std::filesystem::path find_data(const ExperimentContext& context, const std::str
   if (!context.data.empty()) {
     for (const fs::path& candidate : {context.data / relative, context.data})
       if (fs::exists(candidate)) return candidate;
-    throw Error(fmt::format("no data at {}", context.data.string()));
+    throw NoData(fmt::format("no data at {}", context.data.string()));
   }
   fs::path folder = fs::current_path();
   for (int up = 0; up < 4; ++up, folder = folder.parent_path())
     for (const char* place : {"shared/data", "../shared/data"})
       if (fs::exists(folder / place / relative))
         return fs::weakly_canonical(folder / place / relative);
-  throw Error(fmt::format(
+  throw NoData(fmt::format(
       "no folder ../shared/data/{} here or in the folders above; name the place with --data DIR",
       relative));
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "experiments/results.h"
+#include "sdm/error.h"
 
 namespace sdm::experiments {
 
@@ -19,6 +20,8 @@ struct ExperimentContext {
   bool quick = false;
   /// Where the experiment's data is; empty: the experiment looks in the usual places.
   std::filesystem::path data;
+  /// Further methods to compare, NAME=FILE; the experiment says what files it takes.
+  std::vector<std::string> peers;
   /// 0: all cores.
   int threads = 0;
   /// Text for the person at the terminal; empty: nobody is there.
@@ -38,6 +41,14 @@ struct Experiment {
   std::string name;
   std::string description;
   Results (*run)(const ExperimentContext&);
+  /// About how long it takes on two cores, for the time left of several; and with `quick`.
+  double seconds = 60, quick_seconds = 10;
+};
+
+/// An experiment cannot run for want of data; the rest of a report can.
+class NoData : public Error {
+ public:
+  using Error::Error;
 };
 
 /// Every experiment, in the order `sdm reproduce all` runs them. To add one: write
@@ -47,12 +58,13 @@ const std::vector<Experiment>& all_experiments();
 /// Throws Error listing the names there are.
 const Experiment& find_experiment(const std::string& name);
 
-/// Runs one experiment and writes its results to context.output/NAME.
+/// Runs one experiment and writes its results to context.output/NAME. One that fails has its reason
+/// in Results::run and nothing else. Throws Error when the results cannot be written.
 Results run_and_write(const Experiment& experiment, const ExperimentContext& context);
 
 /// The folder or file `relative` of the development data: context.data where it is given, else
 /// ../shared/data/RELATIVE seen from the working folder or a few of its parents.
-/// Throws Error that says where it looked and which option names the place.
+/// Throws NoData that says where it looked and which option names the place.
 std::filesystem::path find_data(const ExperimentContext& context, const std::string& relative);
 
 // The experiments.

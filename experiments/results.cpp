@@ -20,10 +20,6 @@ std::string csv_cell(const Results::Json& value) {
   return quoted + '"';
 }
 
-bool looks_numeric(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("0123456789+-.eE%xnaif") == std::string::npos;
-}
-
 template <class T>
 std::size_t index_of(std::vector<T>& values, const T& value) {
   const auto at = std::find(values.begin(), values.end(), value);
@@ -32,6 +28,10 @@ std::size_t index_of(std::vector<T>& values, const T& value) {
 }
 
 }  // namespace
+
+bool looks_numeric(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789+-.eE%xnaif") == std::string::npos;
+}
 
 void Results::add(std::string case_name, std::string method, std::string metric, double value,
                   std::string unit, Json extra) {
@@ -58,26 +58,43 @@ Results::Json Results::json() const {
     entry.update(row.extra);
     rows.push_back(std::move(entry));
   }
-  return {{"experiment", experiment_}, {"settings", settings}, {"rows", std::move(rows)}};
+  Json told = Json::array();
+  for (const Claim& claim : claims)
+    told.push_back({{"claim", claim.claim},
+                    {"paper", claim.paper},
+                    {"ours", claim.ours},
+                    {"others", claim.others}});
+  return {{"experiment", experiment_},
+          {"settings", settings},
+          {"run", run},
+          {"claims", std::move(told)},
+          {"rows", std::move(rows)}};
 }
 
-std::string Results::csv() const {
-  std::vector<std::string> columns = {"case", "method", "metric", "value", "unit"};
-  const Json rows = json().at("rows");
-  for (const Json& row : rows)
+std::string rows_as_csv(const Results::Json& rows, std::vector<std::string> columns) {
+  for (const Results::Json& row : rows)
     for (const auto& [name, value] : row.items()) index_of(columns, name);
   std::string text = fmt::format("{}\n", fmt::join(columns, ","));
-  for (const Json& row : rows) {
+  for (const Results::Json& row : rows) {
     std::vector<std::string> cells;
-    for (const std::string& column : columns) cells.push_back(csv_cell(row.value(column, Json())));
+    for (const std::string& column : columns)
+      cells.push_back(csv_cell(row.value(column, Results::Json())));
     text += fmt::format("{}\n", fmt::join(cells, ","));
   }
   return text;
 }
 
+std::string Results::csv() const {
+  return rows_as_csv(json().at("rows"), {"case", "method", "metric", "value", "unit"});
+}
+
 void Results::write(const std::filesystem::path& directory) const {
   write_text(directory / experiment_ / "results.json", json().dump(1) + "\n");
   write_text(directory / experiment_ / "results.csv", csv());
+  for (const Exhibit& exhibit : exhibits)
+    if (const Figure* figure = std::get_if<Figure>(&exhibit.content))
+      write_text(directory / experiment_ / (exhibit.name + ".svg"),
+                 svg(figure->charts, figure->columns));
 }
 
 std::string format_table(const std::vector<std::vector<std::string>>& lines) {

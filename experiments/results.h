@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "experiments/exhibit.h"
+
 namespace sdm::experiments {
 
 /// What an experiment measured: rows of {case, method, metric, value, unit, ...}. One shape for
@@ -35,18 +37,30 @@ class Results {
 
   /// What a reader needs to repeat the run.
   Json settings = Json::object();
+  /// What the report page shows, in this order. A figure is also written as NAME/FIGURE.svg.
+  std::vector<Exhibit> exhibits;
+  std::vector<Claim> claims;
+  /// How the run went: status ("done", "no data" or "failed"), message, command, seconds, machine.
+  Json run = Json::object();
 
-  /// {"experiment", "settings", "rows"}.
+  /// {"experiment", "settings", "run", "claims", "rows"}.
   Json json() const;
   /// The same rows as CSV; extra fields are further columns, empty where a row has none.
   std::string csv() const;
-  /// Writes results.json and results.csv to DIR/NAME, which is made. Throws Error naming the file.
+  /// Writes results.json, results.csv and the figures to DIR/NAME, which is made. Throws Error
+  /// naming the file.
   void write(const std::filesystem::path& directory) const;
 
  private:
   std::string experiment_;
   std::vector<Row> rows_;
 };
+
+/// A table's JSON rows (objects) as CSV, these columns first; further fields are further columns.
+std::string rows_as_csv(const Results::Json& rows, std::vector<std::string> columns);
+
+/// Whether a cell of a table is a number and so stands right.
+bool looks_numeric(const std::string& text);
 
 /// Lines of text cells with aligned columns; the first line is the heading. Numbers stand right.
 std::string format_table(const std::vector<std::vector<std::string>>& lines);

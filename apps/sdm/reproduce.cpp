@@ -7,6 +7,8 @@
 #include "apps/sdm/commands.h"
 #include "apps/sdm/progress.h"
 #include "experiments/registry.h"
+#include "experiments/report.h"
+#include "sdm/error.h"
 
 namespace sdm::app {
 namespace {
@@ -17,18 +19,27 @@ struct Arguments {
   bool json = false;
 };
 
-void reproduce(const Arguments& arguments) {
+std::vector<experiments::Experiment> chosen_of(const std::vector<std::string>& names) {
   std::vector<experiments::Experiment> chosen;
-  for (const std::string& name : arguments.names) {
-    if (name == "all") {
-      chosen = experiments::all_experiments();
-      break;
-    }
+  for (const std::string& name : names) {
+    if (name == "all") return experiments::all_experiments();
     chosen.push_back(experiments::find_experiment(name));
   }
+  return chosen;
+}
+
+void reproduce(const Arguments& arguments) {
+  const std::vector<experiments::Experiment> chosen = chosen_of(arguments.names);
+  const auto cost = [&](const experiments::Experiment& experiment) {
+    return arguments.context.quick ? experiment.quick_seconds : experiment.seconds;
+  };
+  double total = 0, done = 0;
+  for (const auto& experiment : chosen) total += cost(experiment);
+
+  Progress progress(chosen.size() == 1 ? chosen[0].name : "reproduce");
   auto all = nlohmann::ordered_json::array();
+  std::vector<std::string> failures;
   for (const experiments::Experiment& experiment : chosen) {
-    Progress progress(experiment.name);
     experiments::ExperimentContext context = arguments.context;
     // With --json stdout carries the results alone.
     context.print = [&](const std::string& text) {
@@ -36,22 +47,46 @@ void reproduce(const Arguments& arguments) {
       fmt::print(arguments.json ? stderr : stdout, "{}\n", text);
     };
     context.progress = [&](double share, const std::string& activity) {
-      progress.update(share, activity);
+      progress.update((done + share * cost(experiment)) / total,
+                      chosen.size() == 1 ? activity : experiment.name + " " + activity);
     };
+    context.report(0, "");
     const experiments::Results results = experiments::run_and_write(experiment, context);
-    progress.clear();
-    context.print(fmt::format("{}: {} rows in {}", experiment.name, results.rows().size(),
-                              (context.output / experiment.name / "results.json").string()));
+    done += cost(experiment);
+    if (results.run.contains("message")) {
+      failures.push_back(results.run.at("message").get<std::string>());
+      if (chosen.size() > 1) {
+        failures.back() = fmt::format("{}: {}", experiment.name, failures.back());
+        context.print(failures.back());
+      }
+    } else {
+      context.print(fmt::format("{}: {} rows in {}", experiment.name, results.rows().size(),
+                                (context.output / experiment.name / "results.json").string()));
+    }
     if (arguments.json) all.push_back(results.json());
+    experiments::write_report(context.output);  // after each: a stopped run leaves a page
   }
-  if (arguments.json) fmt::print("{}\n", (all.size() == 1 ? all.front() : all).dump(1));
+  progress.clear();
+  if (arguments.json)
+    fmt::print("{}\n", (all.size() == 1 ? all.front() : all).dump(1));
+  else
+    fmt::print("look at {}\n", (arguments.context.output / "index.html").string());
+  if (failures.size() == 1 && chosen.size() == 1) throw Error(failures[0]);
+  if (!failures.empty())
+    throw Error(fmt::format("{} of {} experiments could not be run:\n  {}", failures.size(),
+                            chosen.size(), fmt::join(failures, "\n  ")));
 }
 
 }  // namespace
 
 void add_reproduce(CLI::App& app) {
   CLI::App* command = app.add_subcommand("reproduce", "Run the paper's experiments");
-  std::string names = "Experiments, writing DIR/NAME/results.json, results.csv and plots:";
+  std::string names =
+      "Writes DIR/index.html, a page of all that has been run into DIR, results.json and\n"
+      "results.csv; and the same numbers and the figures of each experiment to DIR/NAME.\n"
+      "An experiment that fails or lacks its data does not stop the others; the exit code is 1 "
+      "then.\n\n"
+      "Experiments:";
   for (const auto& experiment : experiments::all_experiments())
     names += fmt::format("\n  {:<10} {}", experiment.name, experiment.description);
   command->footer(names + "\n  all        every one of them");
@@ -66,6 +101,9 @@ void add_reproduce(CLI::App& app) {
                     "Fewer samples: shows that it runs, not what it reaches");
   command->add_option("--data", arguments->context.data,
                       "Folder with the experiment's data, where it needs any");
+  command->add_option("--peer", arguments->context.peers,
+                      "faces: another method to compare, NAME=FILE: a shape predictor of dlib "
+                      "(.dat) or landmarks in any format of annotations");
   command->add_option("--threads", arguments->context.threads, "Threads; 0 takes all cores")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
