@@ -19,6 +19,7 @@
 #include "apps/sdm/progress.h"
 #include "experiments/plot.h"
 #include "sdm/error.h"
+#include "sdm/face/adaptation.h"
 #include "sdm/face/annotations.h"
 #include "sdm/face/boxes.h"
 #include "sdm/face/markup.h"
@@ -34,7 +35,8 @@ struct Arguments {
   fs::path truth, boxes, dev, dev_boxes, output, plot;
   std::string preset = "accurate", mirror = "auto", normalisation;
   std::vector<std::string> detectors;
-  bool skip_bad = false, no_subpixel = false, no_cross_fit = false, held_out_penalty = false;
+  bool skip_bad = false, no_subpixel = false, no_cross_fit = false, held_out_penalty = false,
+       adaptation = false;
   // Given values override the preset's.
   std::optional<float> unit, canvas, shape_weight, outline_scale;
   std::vector<int> cells;
@@ -273,6 +275,11 @@ void run(const Arguments& arguments) {
                              ? fs::path(arguments.output).replace_extension("training.svg")
                              : arguments.plot;
   plot(chart, trained);
+  if (arguments.adaptation) {
+    face::AdaptationLearner learner(trained.model);
+    for (const face::TrainingFace& face : faces) learner.add(face.picture, face.truth);
+    learner.finish().save(face::Adaptation::beside(arguments.output));
+  }
   if (!arguments.checkpoint.empty()) fs::remove(arguments.checkpoint);
   fmt::print("{}\n", trained.summary.brief_report());
   for (const face::BoxConvention& box : trained.model.boxes)
@@ -308,6 +315,8 @@ void add_train(CLI::App& app) {
                    "auto (known for the 68 points), none, or a file with each point's partner")
       ->capture_default_str();
   command->add_flag("--skip-bad", a->skip_bad, "Go on after bad lines and pictures, telling which");
+  command->add_flag("--adaptation", a->adaptation,
+                    "Also write the state that `sdm adapt` needs, MODEL.adaptation.sdm");
   command->add_option("--plot", a->plot, "Chart of the errors; else beside the model");
 
   const std::string look = "What a stage sees";

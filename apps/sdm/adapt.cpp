@@ -1,0 +1,183 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapters/opencv/image.h"
+#include "apps/sdm/commands.h"
+#include "apps/sdm/progress.h"
+#include "sdm/error.h"
+#include "sdm/face/adapter.h"
+#include "sdm/face/aligner.h"
+#include "sdm/face/annotations.h"
+#include "sdm/io/file.h"
+
+namespace sdm::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Arguments {
+  fs::path model, state, output, frames, learn;
+  std::vector<fs::path> images, points;
+  face::AdapterOptions options;
+};
+
+struct CorrectedFrame {
+  fs::path picture;
+  face::Shape points;
+};
+
+std::vector<CorrectedFrame> corrected_frames(const Arguments& a) {
+  if (a.images.size() != a.points.size())
+    throw Error(fmt::format("{} --image and {} --points, expected one for the other",
+                            a.images.size(), a.points.size()));
+  std::vector<CorrectedFrame> frames;
+  for (std::size_t i = 0; i < a.images.size(); ++i) {
+    const face::Annotations read = face::read_annotations(a.points[i]);
+    if (read.faces.size() != 1)
+      throw Error(fmt::format("{}: {} faces, expected the one of {}", a.points[i].string(),
+                              read.faces.size(), a.images[i].string()));
+    frames.push_back({a.images[i], read.faces.front().points});
+  }
+  if (!a.frames.empty()) {
+    const face::Annotations read = face::read_annotations(a.frames);
+    for (const face::Annotation& one : read.faces) frames.push_back({read.path(one), one.points});
+  }
+  if (frames.empty())
+    throw Error("no corrected frame: name one with --image and --points, or several with --frames");
+  return frames;
+}
+
+// The share of the face's unit by which the model misses a frame, started where the face is.
+double error_of(const face::Model& model, image::ByteView grey, const face::Shape& truth) {
+  const face::Frame frame = face::fit_frame(model.mean, truth);
+  const face::Shape found = face::Aligner(model).align(grey, frame).points;
+  double sum = 0, known = 0;
+  for (Index p = 0; p < truth.cols(); ++p) {
+    if (!truth.col(p).allFinite()) continue;
+    sum += static_cast<double>((found.col(p) - truth.col(p)).norm());
+    ++known;
+  }
+  return sum / known / static_cast<double>(frame.scale());
+}
+
+// Both files or none: a model without its own state could not learn further.
+void write(const fs::path& path, const face::Model& model, const face::Adaptation& state) {
+  const fs::path state_path = face::Adaptation::beside(path);
+  fs::path new_model = path, new_state = state_path;
+  new_model += ".new";
+  new_state += ".new";
+  try {
+    model.save(new_model);
+    state.save(new_state);
+    fs::rename(new_state, state_path);
+    fs::rename(new_model, path);
+  } catch (...) {
+    std::error_code ignored;
+    fs::remove(new_model, ignored);
+    fs::remove(new_state, ignored);
+    throw;
+  }
+  fmt::print("wrote {} and {} ({:.0f} kB)\n", path.string(), state_path.string(),
+             static_cast<double>(fs::file_size(state_path)) / 1e3);
+}
+
+void adapt(const Arguments& a) {
+  if (a.output.empty()) throw Error("-o, the adapted model to write, is missing");
+  const std::vector<CorrectedFrame> frames = corrected_frames(a);
+  a.options.validate();
+  const fs::path state_path = a.state.empty() ? face::Adaptation::beside(a.model) : a.state;
+  if (!fs::exists(state_path))
+    throw Error(
+        fmt::format("{}: not found; the model's adaptation state is written by `sdm train "
+                    "--adaptation`, or by `sdm adapt MODEL --learn` from the training faces",
+                    state_path.string()));
+  face::Adapter adapter(face::Model::load(a.model), face::Adaptation::load(state_path));
+  for (const CorrectedFrame& frame : frames) {
+    try {
+      const auto grey = opencv::read_grey(frame.picture);
+      const auto start = std::chrono::steady_clock::now();
+      const face::Model before = adapter.model();
+      adapter.update(grey, frame.points, a.options);
+      const double seconds =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      fmt::print("{}: error {:.2f} -> {:.2f} % of the face's unit, {:.0f} ms\n",
+                 frame.picture.filename().string(), 100 * error_of(before, grey, frame.points),
+                 100 * error_of(adapter.model(), grey, frame.points), 1e3 * seconds);
+    } catch (const Error& error) {
+      const std::string name = frame.picture.string(), message = error.what();
+      throw Error(message.starts_with(name) ? message : name + ": " + message);
+    }
+  }
+  face::Model model = adapter.model();
+  model.name = a.output.stem().string();
+  model.provenance +=
+      fmt::format("; adapted to {} frame{} (weight {}, forgetting {})", frames.size(),
+                  frames.size() == 1 ? "" : "s", a.options.weight, a.options.forgetting);
+  face::Adaptation state = adapter.state();
+  state.name = model.name;
+  state.provenance = model.provenance;
+  write(a.output, model, state);
+}
+
+void learn(const Arguments& a) {
+  const face::Model model = face::Model::load(a.model);
+  const face::Annotations faces = face::read_annotations(a.learn);
+  face::AdaptationLearner learner(model);
+  Progress progress("learning");
+  for (std::size_t i = 0; i < faces.faces.size(); ++i) {
+    const face::Annotation& one = faces.faces[i];
+    try {
+      learner.add(opencv::read_grey(faces.path(one)), one.points);
+    } catch (const Error& error) {
+      throw Error(fmt::format("{}: {}", one.file, error.what()));
+    }
+    progress.update(static_cast<double>(i) / static_cast<double>(faces.faces.size()));
+  }
+  progress.clear();
+  const fs::path path = a.output.empty() ? face::Adaptation::beside(a.model) : a.output;
+  learner.finish().save(path);
+  fmt::print("wrote {} ({:.0f} kB) from {} faces\n", path.string(),
+             static_cast<double>(fs::file_size(path)) / 1e3, faces.faces.size());
+}
+
+}  // namespace
+
+void add_adapt(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("adapt", "Teach a landmark model one person by corrected frames");
+  command->footer(
+      "Examples:\n"
+      "  sdm adapt face68.sdm --image frame.png --points frame.pts -o person.sdm\n"
+      "  sdm adapt person.sdm --frames more.csv -o person.sdm        goes on learning\n"
+      "  sdm adapt my.sdm --learn train.csv                          the state of an own model\n\n"
+      "A model learns with its adaptation state, MODEL.adaptation.sdm beside it, which stands for\n"
+      "the training data; running it needs none. The adapted model gets a state of its own.");
+  auto a = std::make_shared<Arguments>();
+  command->add_option("MODEL", a->model, "The landmark model to begin with")->required();
+  command->add_option("--image", a->images, "A corrected frame; may be given again");
+  command->add_option("--points", a->points, "Its points: .pts, or another file with one face");
+  command->add_option("--frames", a->frames, "Many frames: .csv, a folder of .pts, .xml, list");
+  command->add_option("-o,--output", a->output, "The adapted model to write, with its state");
+  command->add_option("--state", a->state, "The model's state; else MODEL.adaptation.sdm");
+  command
+      ->add_option("--weight", a->options.weight,
+                   "How many training samples each start in a frame counts for")
+      ->capture_default_str();
+  command
+      ->add_option("--forget", a->options.forgetting,
+                   "With each frame, what was known before counts this much; 1 forgets nothing")
+      ->capture_default_str();
+  command->add_option("--starts", a->options.starts, "Starts in each frame")->capture_default_str();
+  command->add_option("--seed", a->options.seed, "Seed of every random draw")
+      ->capture_default_str();
+  command->add_option("--learn", a->learn,
+                      "Write the state of MODEL from its training faces, and adapt nothing");
+  command->callback([a] { a->learn.empty() ? adapt(*a) : learn(*a); });
+}
+
+}  // namespace sdm::app
