@@ -8,32 +8,25 @@
 namespace sdm::face {
 
 struct Aligner::State {
-  explicit State(const Model& m) : model(&m), walk(m), delta(2 * m.points()) {
-    result.points.resize(2, m.points());
-  }
+  explicit State(const Model& m) : model(&m), walk(m) { result.points.resize(2, m.points()); }
 
-  const Alignment& run(image::ByteView grey, const Frame& frame);
+  const Alignment& run(image::ByteView grey, const Frame& frame, float still = 0);
 
   const Model* model;
   Walk walk;
-  Vector<float> delta;
   Alignment result;
 };
 
-const Alignment& Aligner::State::run(image::ByteView grey, const Frame& frame) {
-  walk.start(grey, frame);
-  for (std::size_t k = 0; k < model->maps.size(); ++k) {
-    const CompactMap& map = model->maps[k];
-    const auto seen = walk.see(k);
-    delta = map.bias;
-    delta.noalias() -= map.left * seen;
-    walk.move(delta);
-  }
+const Alignment& Aligner::State::run(image::ByteView grey, const Frame& frame, float still) {
+  walk.start(grey, frame, still);
+  const float moved = walk.descend();
   walk.frame().to_image(walk.shape(), result.points);
-  const float moved =
-      Eigen::Map<const Shape>(delta.data(), 2, model->points()).colwise().norm().mean();
-  const float ratio = moved / model->typical_step;
-  result.score = 1 / (1 + ratio * ratio);
+  if (model->confidence.known()) {
+    result.score = model->confidence.probability(walk.patch_sums());
+  } else {
+    const float ratio = moved / model->typical_step;
+    result.score = 1 / (1 + ratio * ratio);
+  }
   return result;
 }
 
@@ -59,6 +52,12 @@ const Alignment& Aligner::align(image::ByteView grey, const Box& box,
 
 const Alignment& Aligner::align(image::ByteView grey, const Frame& frame) {
   return state_->run(grey, frame);
+}
+
+const Alignment& Aligner::follow(image::ByteView grey, const Frame& frame) {
+  // Up to here no face on moved stills ends elsewhere (docs/face-tracking.md).
+  constexpr float kStill = 0.08F;
+  return state_->run(grey, frame, kStill);
 }
 
 }  // namespace sdm::face

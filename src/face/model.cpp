@@ -88,6 +88,14 @@ void Model::validate() const {
   require(
       shape3d.allFinite() && shape3d_weights.allFinite() && (shape3d_weights.array() >= 0).all(),
       "the 3D shape or a weight of it is not finite, or a weight is negative");
+  if (confidence.known() && !recipe.stages.empty()) {
+    const Index wanted = Folding(n, recipe.stages.back().cells, mirror).size();
+    require(confidence.weights.size() == wanted,
+            fmt::format("the confidence has {} weights, expected {}", confidence.weights.size(),
+                        wanted));
+    require(confidence.weights.allFinite() && std::isfinite(confidence.bias),
+            "a weight of the confidence is not finite");
+  }
   require(!boxes.empty(), "no box convention");
   for (const BoxConvention& one : boxes)
     require(
@@ -161,6 +169,10 @@ io::Model Model::to_io() const {
     file.put("shape3d", io::to_tensor(shape3d));
     file.put("shape3d.weight", io::to_tensor(shape3d_weights));
   }
+  if (confidence.known()) {
+    file.put("confidence", io::to_tensor(confidence.weights));
+    file.put("confidence.bias", io::to_tensor(Vector<float>::Constant(1, confidence.bias).eval()));
+  }
   for (std::size_t i = 0; i < maps.size(); ++i) {
     const CompactMap& map = maps[i];
     const std::string stage = fmt::format("stage{}.", i);
@@ -197,6 +209,11 @@ Model Model::from(const io::Model& file) {
     if (file.tensors.contains("shape3d")) {
       model.shape3d = file.matrix<float>("shape3d", 3, n);
       model.shape3d_weights = file.vector<float>("shape3d.weight", n);
+    }
+    if (file.tensors.contains("confidence")) {
+      model.confidence.weights =
+          file.vector<float>("confidence", file.tensor("confidence").shape().at(0));
+      model.confidence.bias = file.vector<float>("confidence.bias", 1)[0];
     }
     for (const auto& one : header.at("stages")) {
       const std::string stage = fmt::format("stage{}.", model.maps.size());

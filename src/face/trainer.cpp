@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -10,6 +11,7 @@
 #include "face/compact.h"
 #include "face/face_problem.h"
 #include "face/starts.h"
+#include "face/train_confidence.h"
 #include "sdm/error.h"
 #include "sdm/face/aligner.h"
 #include "sdm/image/resample.h"
@@ -117,6 +119,7 @@ class Trainer {
       model.maps.push_back(compact(trained.cascade.maps[i], mean_.cols(),
                                    options_.recipe.stages[i].cells, options_.mirror));
     model.typical_step = typical_step(model);
+    model.confidence = confidence(model, observer);
     result.dev_error = dev_error_of(model);
     return result;
   }
@@ -245,6 +248,19 @@ class Trainer {
     return sum / (count * (std::isfinite(length) && length > 0
                                ? length
                                : static_cast<double>(fit_frame(mean_, truth).scale())));
+  }
+
+  Confidence confidence(const Model& model, const TrainerObserver& observer) {
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
+    const auto count = static_cast<Index>(faces_.size());
+    return learn_confidence(model, faces_, options_.seed, pool_, [&](double share) {
+      if (!observer.progress) return;
+      const int stages = static_cast<int>(options_.recipe.stages.size());
+      const double spent = std::chrono::duration<double>(Clock::now() - begin).count();
+      observer.progress({stages - 1, stages, static_cast<Index>(share * static_cast<double>(count)),
+                         count, "learning the score", share > 0 ? spent * (1 - share) / share : 0});
+    });
   }
 
   // Three times the median of what the last stage still moves in faces: most then score above 0.9.

@@ -23,9 +23,10 @@ Walk::Walk(const Model& model)
   narrow_.resize(static_cast<std::size_t>(folded));
   small_.resize(rank);
   offset_.resize(2 * model.points());
+  delta_.resize(2 * model.points());
 }
 
-void Walk::start(image::ByteView grey, const Frame& frame) {
+void Walk::start(image::ByteView grey, const Frame& frame, float still) {
   if (grey.empty())
     throw Error(
         fmt::format("the picture is {} x {}, expected some pixels", grey.width, grey.height));
@@ -36,7 +37,15 @@ void Walk::start(image::ByteView grey, const Frame& frame) {
   grey_ = grey;
   frame_ = frame;
   shape_ = model_->mean;
+  still_ = still;
   drawn_ = false;
+}
+
+bool Walk::is_still(const Frame& next) const {
+  // Points are up to about 0.8 units from the centre.
+  return std::hypot(next.x - frame_.x, next.y - frame_.y) +
+             0.8F * std::hypot(next.a - frame_.a, next.b - frame_.b) <
+         still_ * frame_.scale();
 }
 
 void Walk::place(std::size_t stage) {
@@ -44,7 +53,7 @@ void Walk::place(std::size_t stage) {
     frame_.to_image(shape_, pixels_);
     const Frame next = fit_frame(model_->mean, pixels_);
     // A shape that has collapsed has no frame of its own.
-    if (next.scale() > 1e-3F * frame_.scale() && std::isfinite(next.scale())) {
+    if (next.scale() > 1e-3F * frame_.scale() && std::isfinite(next.scale()) && !is_still(next)) {
       frame_ = next;
       frame_.to_face(pixels_, shape_);
       drawn_ = false;
@@ -77,6 +86,26 @@ Eigen::Ref<const Vector<float>> Walk::see(std::size_t stage) {
   auto inner = small_.head(map.rank());
   inner.noalias() += map.shape * offset_;
   return inner;
+}
+
+float Walk::descend() {
+  for (std::size_t k = 0; k < model_->maps.size(); ++k) {
+    const CompactMap& map = model_->maps[k];
+    const auto seen = see(k);
+    delta_ = map.bias;
+    delta_.noalias() -= map.left * seen;
+    move(delta_);
+  }
+  return Eigen::Map<const Shape>(delta_.data(), 2, shape_.cols()).colwise().norm().mean();
+}
+
+Eigen::Ref<const Vector<float>> Walk::patch_sums() {
+  const Folding& folding = foldings_.back();
+  const auto features = static_cast<std::size_t>(folding.features()),
+             size = static_cast<std::size_t>(folding.size());
+  canvas_.describe(static_cast<int>(foldings_.size()) - 1, shape_, {patches_.data(), features});
+  fold(folding, {patches_.data(), features}, {sums_.data(), size}, {differences_.data(), size});
+  return Eigen::Map<const Vector<float>>(sums_.data(), folding.size());
 }
 
 void Walk::move(const Vector<float>& delta) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sdm/face/confidence.h"
 #include "sdm/face/frame.h"
 #include "sdm/face/recipe.h"
 #include "sdm/io/model.h"
@@ -54,7 +55,9 @@ struct Model {
   /// (pose/rigid_shape.h, pose/head_pose.h). Empty: not known.
   Eigen::Matrix3Xf shape3d;
   Vector<float> shape3d_weights;
-  float typical_step = 0.01F;  // of the last stage, in face units: what a good fit shows
+  /// Where it is not known, the size of the last step tells instead, by the one of good fits.
+  Confidence confidence;
+  float typical_step = 0.01F;  // of the last stage, in face units
   /// Free text for people and licences.
   std::string name, provenance, licence;
 

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "sdm/face/trainer.h"
+#include "sdm/linear/thread_pool.h"
+
+namespace sdm::face {
+
+/// Learns the confidence of a finished model from trials on its training faces (trial.h): ridge
+/// regression on good and failed fits, made a probability by logistic regression on every fifth
+/// face, which a second ridge had not seen. Not known where too few fits are good or too few fail.
+/// `progress` is told the share that is done. The same seed gives the same bits.
+Confidence learn_confidence(const Model& model, const std::vector<TrainingFace>& faces,
+                            std::uint64_t seed, ThreadPool& pool,
+                            const std::function<void(double share)>& progress = {});
+
+}  // namespace sdm::face
