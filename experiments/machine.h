@@ -10,4 +10,7 @@ std::string machine();
 /// Now, as 2024-01-31 13:45 UTC.
 std::string date_and_time();
 
+/// Processor time of this thread: other work on the machine does not count.
+double processor_seconds();
+
 }  // namespace sdm::experiments

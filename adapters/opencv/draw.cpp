@@ -1,9 +1,33 @@
 #include "adapters/opencv/draw.h"
 
 #include <algorithm>
+#include <cmath>
 #include <opencv2/imgproc.hpp>
 
 namespace sdm::opencv {
+namespace {
+
+// The square about the points, with some room.
+cv::Rect2d surroundings(const face::Shape& points) {
+  cv::Point2d low(1e9, 1e9), high(-1e9, -1e9);
+  for (const auto& p : points.colwise()) {
+    if (p.hasNaN()) continue;
+    low = {std::min<double>(low.x, p.x()), std::min<double>(low.y, p.y())};
+    high = {std::max<double>(high.x, p.x()), std::max<double>(high.y, p.y())};
+  }
+  const double side = std::max(1.0, 1.5 * std::max(high.x - low.x, high.y - low.y));
+  const cv::Point2d centre = (low + high) / 2;
+  return {centre.x - side / 2, centre.y - side / 2, side, side};
+}
+
+face::Shape into(const face::Shape& points, const cv::Rect2d& area, double scale) {
+  face::Shape moved = points;
+  moved.row(0).array() = (moved.row(0).array() - float(area.x)) * float(scale);
+  moved.row(1).array() = (moved.row(1).array() - float(area.y)) * float(scale);
+  return moved;
+}
+
+}  // namespace
 
 void draw_quad(cv::Mat& bgr, const rigid::Quad& quad, const cv::Scalar& colour) {
   if (!quad.allFinite()) return;
@@ -24,6 +48,29 @@ void draw_caption(cv::Mat& bgr, const std::string& text) {
   for (const bool shadow : {true, false})
     cv::putText(bgr, text, at, cv::FONT_HERSHEY_SIMPLEX, size,
                 shadow ? cv::Scalar::all(0) : cv::Scalar::all(255), shadow ? 3 : 1, cv::LINE_AA);
+}
+
+void draw_points(cv::Mat& bgr, const face::Shape& points, const cv::Scalar& colour, double size) {
+  const int shift = 4;  // sixteenths of a pixel
+  const int radius = int(std::lround(std::max(1.0, size) * (1 << shift)));
+  for (const auto& p : points.colwise()) {
+    if (!p.allFinite() || p.cwiseAbs().maxCoeff() > 1e6F) continue;
+    const cv::Point centre(int(std::lround(p.x() * (1 << shift))),
+                           int(std::lround(p.y() * (1 << shift))));
+    cv::circle(bgr, centre, radius, colour, cv::FILLED, cv::LINE_AA, shift);
+  }
+}
+
+cv::Mat face_tile(const cv::Mat& bgr, const face::Shape& truth, const face::Shape& predicted,
+                  int side) {
+  const cv::Rect2d area = surroundings(truth.cols() > 0 ? truth : predicted);
+  const double scale = side / area.width;
+  const cv::Matx23d map(scale, 0, -area.x * scale, 0, scale, -area.y * scale);
+  cv::Mat tile;
+  cv::warpAffine(bgr, tile, map, {side, side}, cv::INTER_LINEAR, cv::BORDER_REPLICATE);
+  draw_points(tile, into(truth, area, scale), {0, 200, 0}, 2);
+  draw_points(tile, into(predicted, area, scale), {40, 40, 255}, 2);
+  return tile;
 }
 
 }  // namespace sdm::opencv

@@ -3,6 +3,7 @@
 #include <opencv2/core.hpp>
 #include <string>
 
+#include "sdm/face/shape.h"
 #include "sdm/rigid/region.h"
 
 namespace sdm::opencv {
@@ -12,5 +13,13 @@ void draw_quad(cv::Mat& bgr, const rigid::Quad& quad, const cv::Scalar& colour);
 
 /// A line of text at the top left, readable on any background.
 void draw_caption(cv::Mat& bgr, const std::string& text);
+
+/// Dots that can be seen on a picture of this size, drawn at fractions of a pixel.
+void draw_points(cv::Mat& bgr, const face::Shape& points, const cv::Scalar& colour, double size);
+
+/// The face as a square picture: the truth green, the prediction red. Without a truth (no columns)
+/// it is cut around the prediction.
+cv::Mat face_tile(const cv::Mat& bgr, const face::Shape& truth, const face::Shape& predicted,
+                  int side);
 
 }  // namespace sdm::opencv

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "adapters/opencv/detector.h"
+#include "adapters/opencv/draw.h"
 #include "adapters/opencv/image.h"
 #include "apps/sdm/commands.h"
 #include "apps/sdm/faces.h"
@@ -74,7 +75,7 @@ void draw(const Result& result, const fs::path& path) {
     const double size = face.box.width / 110.0;
     cv::rectangle(picture, cv::Rect2d(face.box.x, face.box.y, face.box.width, face.box.height),
                   {255, 160, 0}, std::max(1, int(size)), cv::LINE_AA);
-    draw_points(picture, face.points, {60, 255, 60}, size);
+    opencv::draw_points(picture, face.points, {60, 255, 60}, size);
   }
   opencv::write_image(path, picture);
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <opencv2/imgproc.hpp>
 
+#include "adapters/opencv/draw.h"
 #include "adapters/opencv/image.h"
 #include "experiments/shipped_model.h"
 #include "sdm/error.h"
@@ -23,26 +24,6 @@ bool is_picture(const fs::path& path) {
                             ".ppm", ".jp2", ".exr", ".hdr"})
     if (extension == known) return true;
   return false;
-}
-
-// The square about the points, with some room.
-cv::Rect2d surroundings(const face::Shape& points) {
-  cv::Point2d low(1e9, 1e9), high(-1e9, -1e9);
-  for (const auto& p : points.colwise()) {
-    if (p.hasNaN()) continue;
-    low = {std::min<double>(low.x, p.x()), std::min<double>(low.y, p.y())};
-    high = {std::max<double>(high.x, p.x()), std::max<double>(high.y, p.y())};
-  }
-  const double side = std::max(1.0, 1.5 * std::max(high.x - low.x, high.y - low.y));
-  const cv::Point2d centre = (low + high) / 2;
-  return {centre.x - side / 2, centre.y - side / 2, side, side};
-}
-
-face::Shape into(const face::Shape& points, const cv::Rect2d& area, double scale) {
-  face::Shape moved = points;
-  moved.row(0).array() = (moved.row(0).array() - float(area.x)) * float(scale);
-  moved.row(1).array() = (moved.row(1).array() - float(area.y)) * float(scale);
-  return moved;
 }
 
 }  // namespace
@@ -79,31 +60,15 @@ std::vector<fs::path> list_pictures(const std::vector<std::string>& names) {
   return pictures;
 }
 
-void draw_points(cv::Mat& bgr, const face::Shape& points, const cv::Scalar& colour, double size) {
-  const int shift = 4;  // sixteenths of a pixel
-  const int radius = int(std::lround(std::max(1.0, size) * (1 << shift)));
-  for (const auto& p : points.colwise()) {
-    if (!p.allFinite() || p.cwiseAbs().maxCoeff() > 1e6F) continue;
-    const cv::Point centre(int(std::lround(p.x() * (1 << shift))),
-                           int(std::lround(p.y() * (1 << shift))));
-    cv::circle(bgr, centre, radius, colour, cv::FILLED, cv::LINE_AA, shift);
-  }
-}
-
 cv::Mat contact_sheet(const std::vector<SheetFace>& faces) {
   const int tile = 240, columns = std::clamp(int(std::ceil(std::sqrt(double(faces.size())))), 1, 6);
   const int rows = std::max(1, (int(faces.size()) + columns - 1) / columns);
   cv::Mat sheet(rows * tile, columns * tile, CV_8UC3, cv::Scalar::all(255));
   for (std::size_t i = 0; i < faces.size(); ++i) {
     const SheetFace& face = faces[i];
-    const cv::Rect2d area = surroundings(face.truth);
-    const double scale = tile / area.width;
     cv::Mat cell = sheet(cv::Rect(int(i) % columns * tile, int(i) / columns * tile, tile, tile));
-    const cv::Matx23d map(scale, 0, -area.x * scale, 0, scale, -area.y * scale);
-    cv::warpAffine(opencv::read_colour(face.picture), cell, map, cell.size(), cv::INTER_LINEAR,
-                   cv::BORDER_REPLICATE);
-    draw_points(cell, into(face.truth, area, scale), {0, 200, 0}, 2);
-    draw_points(cell, into(face.predicted, area, scale), {40, 40, 255}, 2);
+    opencv::face_tile(opencv::read_colour(face.picture), face.truth, face.predicted, tile)
+        .copyTo(cell);
     for (const auto& [colour, width] : {std::pair(0, 3), std::pair(255, 1)})
       cv::putText(cell, face.caption, {6, tile - 8}, cv::FONT_HERSHEY_SIMPLEX, 0.42,
                   cv::Scalar::all(colour), width, cv::LINE_AA);

@@ -24,9 +24,6 @@ face::BoxConvention box_convention(const face::Model& model, const std::string& 
 /// The files named, and every picture of the folders named and below, in order.
 std::vector<std::filesystem::path> list_pictures(const std::vector<std::string>& names);
 
-/// Dots that can be seen on a picture of this size, drawn at fractions of a pixel.
-void draw_points(cv::Mat& bgr, const face::Shape& points, const cv::Scalar& colour, double size);
-
 /// One face of a contact sheet.
 struct SheetFace {
   std::filesystem::path picture;
