@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "apps/sdm/commands.h"
+#include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
 #include "experiments/registry.h"
 #include "experiments/report.h"
@@ -33,6 +34,7 @@ void reproduce(const Arguments& arguments) {
   const auto cost = [&](const experiments::Experiment& experiment) {
     return arguments.context.quick ? experiment.quick_seconds : experiment.seconds;
   };
+  prepare_output(arguments.context.output / "index.html");
   double total = 0, done = 0;
   for (const auto& experiment : chosen) total += cost(experiment);
 

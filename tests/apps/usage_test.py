@@ -1,0 +1,99 @@
+"""What a user sees after a mistake: an exit code, and one sentence that names the thing. And the manual
+page and the completion know every command.
+
+usage: usage_test.py SDM
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+SDM = str(pathlib.Path(sys.argv[1]).resolve())
+FAILED, USAGE = 1, 2
+
+# The words after `sdm`, the exit code, and what the message must say.
+MISTAKES = [
+    ("", USAGE, "Usage: sdm"),
+    ("nonsense", USAGE, "nonsense (commands: "),
+    ("--nonsense", USAGE, "--nonsense"),
+    ("detect", USAGE, "IMAGES is required\nTry: sdm detect --help"),
+    ("detect nothere.jpg", FAILED, "nothere.jpg: no such file"),
+    ("detect junk.jpg", FAILED, "junk.jpg: not a picture"),
+    ("detect junk.jpg --model junk.sdm", FAILED, "junk.sdm: not a model file"),
+    ("detect folder", FAILED, "no picture in the folders"),
+    ("detect junk.jpg --detector yolo", FAILED, "'yolo', expected one of"),
+    ("detect junk.jpg --min-score abc", USAGE, "--min-score = abc"),
+    ("detect junk.jpg --min-size 0", USAGE, "Value 0 is too small"),
+    ("train", USAGE, "ANNOTATIONS is required"),
+    ("train nothere.csv -o x.sdm", FAILED, "nothere.csv: cannot be opened"),
+    ("train empty.csv -o x.sdm", FAILED, "empty.csv: no face in it"),
+    ("train bad.csv -o x.sdm", FAILED, "bad.csv:2: 1 numbers, expected 2"),
+    ("train bad.csv -o folder", FAILED, "folder: is a folder, expected a file"),
+    ("train bad.csv -o x.sdm --preset best", USAGE, "best not in {accurate,fast,paper}"),
+    ("train bad.csv -o x.sdm --seed -3", USAGE, "-3 is negative"),
+    ("eval --truth empty.csv", USAGE, "eval needs --model or --predictions"),
+    ("follow empty.mp4 --box 1,2,3,4", FAILED, "empty.mp4: cannot be read as a video"),
+    ("follow nothere.mp4 --box 1,2,3,4", FAILED, "nothere.mp4: there is no such file"),
+    ("follow empty.mp4", USAGE, "follow needs --box"),
+    ("info nothere", FAILED, "nothere: cannot open"),
+    ("info folder", FAILED, "folder: is a folder"),
+    ("info junk.sdm", FAILED, "junk.sdm: not a model file"),
+    ("pose", USAGE, "subcommand is required"),
+    ("pose train nothere.obj -o x.sdm", FAILED, "nothere.obj: cannot be read"),
+    ("reproduce nothing", FAILED, '"nothing", expected one of'),
+    ("reproduce analytic -o junk.sdm", FAILED, "junk.sdm"),
+    ("reproduce analytic --threads -1", USAGE, "Value -1 is too small"),
+]
+
+
+def run(*words):
+    return subprocess.run([SDM, *words], capture_output=True, text=True, timeout=60)
+
+
+def mistakes_are_told():
+    for line, code, said in MISTAKES:
+        done = run(*line.split())
+        assert done.returncode == code, (line, done.returncode, done.stderr)
+        assert said in done.stderr, (line, done.stderr)
+        assert not done.stdout, (line, done.stdout)
+        for noise in ("terminate", "what()", "moov", "[ WARN"):
+            assert noise not in done.stderr, (line, done.stderr)
+        assert not pathlib.Path("x.sdm").exists(), line
+
+
+def descriptions_are_whole():
+    commands = re.findall(r"^  (\w+) {2,}", run("--help").stdout.split("Subcommands:")[1], re.M)
+    assert {"detect", "train", "reproduce"} <= set(commands), commands
+    man, completion = run("describe", "man").stdout, run("describe", "bash").stdout
+    for command in commands:
+        assert f'.SS "sdm {command}' in man, command
+        for option in re.findall(r"--([a-z][a-z-]+)", run(command, "--help").stdout.split("Examples:")[0]):
+            if option == "help":
+                continue
+            assert f"--{option}" in completion, (command, option)
+            assert "\\-\\-" + option.replace("-", "\\-") in man, (command, option)
+    pathlib.Path("completion").write_text(completion + """
+    COMP_WORDS=(sdm tr); COMP_CWORD=1; _sdm; echo "${COMPREPLY[@]}"
+    COMP_WORDS=(sdm info --js); COMP_CWORD=2; _sdm; echo "${COMPREPLY[@]}"
+    COMP_WORDS=(sdm pose est); COMP_CWORD=2; _sdm; echo "${COMPREPLY[@]}"
+    """)
+    words = subprocess.run(["bash", "completion"], capture_output=True, text=True, check=True).stdout
+    first, second, third = words.splitlines()
+    assert "train" in first.split(), words
+    assert (second, third) == ("--json", "estimate"), words
+
+
+with tempfile.TemporaryDirectory() as work:
+    os.chdir(work)
+    pathlib.Path("folder").mkdir()
+    pathlib.Path("junk.sdm").write_text("junk")
+    pathlib.Path("junk.jpg").write_text("junk")
+    pathlib.Path("empty.mp4").write_text("")
+    pathlib.Path("empty.csv").write_text("file,x0,y0\n")
+    pathlib.Path("bad.csv").write_text("file,x0,y0\na.jpg,1\n")
+    mistakes_are_told()
+    descriptions_are_whole()
+    os.chdir("/")
+print("ok")
