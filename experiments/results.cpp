@@ -44,7 +44,8 @@ const Results::Row* Results::find(const std::string& case_name, const std::strin
                                   const Json& value) const {
   for (const Row& row : rows_)
     if (row.case_name == case_name && row.method == method && row.metric == metric &&
-        (field.empty() || (row.extra.contains(field) && row.extra.at(field) == value)))
+        (field.empty() ? row.extra.empty()
+                       : row.extra.contains(field) && row.extra.at(field) == value))
       return &row;
   return nullptr;
 }
@@ -117,7 +118,7 @@ std::string format_table(const std::vector<std::vector<std::string>>& lines) {
   return text;
 }
 
-std::string format_metric(const Results& results, const std::string& metric, int digits) {
+Table metric_table(const Results& results, const std::string& metric, int digits) {
   std::vector<std::string> cases, methods;
   for (const auto& row : results.rows())
     if (row.metric == metric && row.extra.empty()) {
@@ -133,7 +134,11 @@ std::string format_metric(const Results& results, const std::string& metric, int
     if (row.metric == metric && row.extra.empty())
       lines[index_of(cases, row.case_name) + 1][index_of(methods, row.method) + 1] =
           fmt::format("{:.{}g}", row.value, digits);
-  return format_table(lines);
+  return {lines};
+}
+
+std::string format_metric(const Results& results, const std::string& metric, int digits) {
+  return format_table(metric_table(results, metric, digits).lines);
 }
 
 void write_text(const std::filesystem::path& path, const std::string& text) {

@@ -30,7 +30,8 @@ class Results {
 
   const std::string& experiment() const { return experiment_; }
   const std::vector<Row>& rows() const { return rows_; }
-  /// The first row with these names (and, where given, this extra field); null if there is none.
+  /// The first row with these names and this extra field, or, where none is given, without extra
+  /// fields; null if there is none.
   const Row* find(const std::string& case_name, const std::string& method,
                   const std::string& metric, const std::string& field = "",
                   const Json& value = {}) const;
@@ -67,6 +68,7 @@ std::string format_table(const std::vector<std::vector<std::string>>& lines);
 
 /// A table of one metric: a line for each case, a column for each method, in order of appearance.
 /// Only rows without extra fields count.
+Table metric_table(const Results& results, const std::string& metric, int digits = 4);
 std::string format_metric(const Results& results, const std::string& metric, int digits = 4);
 
 /// Writes a text file, making its folder. Throws Error naming the file.
