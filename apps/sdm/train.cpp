@@ -23,6 +23,7 @@
 #include "sdm/face/annotations.h"
 #include "sdm/face/boxes.h"
 #include "sdm/face/markup.h"
+#include "sdm/face/train_confidence.h"
 #include "sdm/face/trainer.h"
 #include "sdm/linear/thread_pool.h"
 
@@ -32,7 +33,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Arguments {
-  fs::path truth, boxes, dev, dev_boxes, output, plot;
+  fs::path truth, boxes, dev, dev_boxes, output, plot, score_of;
   std::string preset = "accurate", mirror = "auto", normalisation;
   std::vector<std::string> detectors;
   bool skip_bad = false, no_subpixel = false, no_cross_fit = false, held_out_penalty = false,
@@ -226,6 +227,32 @@ void plot(const fs::path& path, const face::TrainedFace& trained) {
   if (!file) throw Error(fmt::format("{}: cannot be written", path.string()));
 }
 
+// Gives a finished model the score of its fits, or another one; its maps stay as they are.
+void learn_score(const Arguments& arguments) {
+  prepare_output(arguments.output);
+  face::Model model = face::Model::load(arguments.score_of);
+  face::TrainerOptions options;
+  options.recipe = model.recipe;
+  std::vector<int> ids;
+  const auto faces = read_faces(arguments, arguments.truth, arguments.boxes, options, ids);
+  for (const face::TrainingFace& face : faces)
+    if (face.truth.cols() != model.points())
+      throw Error(fmt::format("{}: faces of {} points, expected {} as {} has",
+                              arguments.truth.string(), face.truth.cols(), model.points(),
+                              arguments.score_of.string()));
+  Progress progress("learning the score");
+  ThreadPool pool(arguments.threads);
+  model.confidence = face::learn_confidence(model, faces, arguments.seed, pool,
+                                            [&](double share) { progress.update(share); });
+  progress.clear();
+  if (!model.confidence.known())
+    throw Error(fmt::format("{}: {} faces, too few good or failed fits to learn a score from",
+                            arguments.truth.string(), faces.size()));
+  model.save(arguments.output);
+  fmt::print("wrote {}: the maps of {}, its score learned on {} faces\n", arguments.output.string(),
+             arguments.score_of.string(), faces.size());
+}
+
 void run(const Arguments& arguments) {
   prepare_output(arguments.output);
   face::TrainerOptions options = options_of(arguments);
@@ -317,6 +344,8 @@ void add_train(CLI::App& app) {
   command->add_flag("--skip-bad", a->skip_bad, "Go on after bad lines and pictures, telling which");
   command->add_flag("--adaptation", a->adaptation,
                     "Also write the state that `sdm adapt` needs, MODEL.adaptation.sdm");
+  command->add_option("--score-of", a->score_of,
+                      "Train no maps: take this model's and learn the score of its fits anew");
   command->add_option("--plot", a->plot, "Chart of the errors; else beside the model");
 
   const std::string look = "What a stage sees";
@@ -378,7 +407,7 @@ void add_train(CLI::App& app) {
   command->add_option("--name", a->name)->group(card);
   command->add_option("--provenance", a->provenance)->group(card);
   command->add_option("--licence", a->licence)->capture_default_str()->group(card);
-  command->callback([a] { run(*a); });
+  command->callback([a] { a->score_of.empty() ? run(*a) : learn_score(*a); });
 }
 
 }  // namespace sdm::app

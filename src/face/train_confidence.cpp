@@ -1,4 +1,4 @@
-#include "face/train_confidence.h"
+#include "sdm/face/train_confidence.h"
 
 #include <Eigen/LU>
 #include <algorithm>
