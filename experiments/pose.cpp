@@ -254,7 +254,7 @@ Figure figure(const Results& results, const std::vector<std::string>& cases) {
        {std::pair("rotation_deg_mean", "mean rotation error, degrees"),
         std::pair("translation_mm_mean", "mean translation error, mm"),
         std::pair("time_us", "microseconds a pose")}) {
-    BarChart chart{label, label, cases, {}, std::string(metric) == "time_us"};
+    BarChart chart{label, label, cases, {}, true};
     for (const std::string& method : methods) {
       Series series{method, {}, {}};
       for (const std::string& name : cases) {
@@ -269,6 +269,7 @@ Figure figure(const Results& results, const std::vector<std::string>& cases) {
   stages.title = "mean rotation error by stage";
   stages.x_label = "stages";
   stages.y_label = "degrees";
+  stages.log_y = true;
   for (const std::string& name : cases) {
     Series series{name, {}, {}};
     for (const Results::Row& row : results.rows())

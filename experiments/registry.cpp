@@ -26,16 +26,16 @@ const std::vector<Experiment>& all_experiments() {
   static const std::vector<Experiment> experiments = {
       {"analytic", "scalar functions: generic maps, and reversed SDM against Newton", run_analytic,
        1, 1},
-      {"nist", "the 27 NIST StRD regression problems: SDM, SDM + refine, Ceres", run_nist},
+      {"rigid", "rigid tracking: SDM against Lucas-Kanade and ECC, and how often each converges",
+       run_rigid, 500, 40},
       {"faces",
        "facial feature detection: SDM against one linear stage, IntraFace and dlib on LFPW",
        run_faces, 10, 10},
-      {"pose", "3D pose: SDM against POSIT and OpenCV's solvePnP, narrow and wide ranges",
-       run_pose},
+      {"pose", "3D pose: SDM against POSIT and OpenCV's solvePnP, narrow and wide ranges", run_pose,
+       150, 15},
       {"headpose", "head pose of labelled faces: the learned 3D shape against SQPnP with a mesh's",
-       run_headpose},
-      {"rigid", "template tracking: SDM against Lucas-Kanade and ECC, and how often each converges",
-       run_rigid},
+       run_headpose, 5, 1},
+      {"nist", "the 27 NIST StRD regression problems: SDM, SDM + refine, Ceres", run_nist, 150, 20},
   };
   return experiments;
 }

@@ -74,18 +74,25 @@ std::string html(const Figure& figure, const fs::path&) {
 
 std::string html(const Table& table, const fs::path&) {
   if (table.lines.empty()) return "";
-  const auto line = [](const std::vector<std::string>& cells, const char* tag, bool heading) {
+  // A heading stands where the column's last cell does.
+  const std::vector<std::string>& last = table.lines.back();
+  const auto line = [&](const std::vector<std::string>& cells, const char* tag, bool heading) {
     std::string out = "<tr>";
-    for (std::size_t i = 0; i < cells.size(); ++i)
-      out += fmt::format("<{0}{1}>{2}</{0}>", tag,
-                         i > 0 && (heading || looks_numeric(cells[i])) ? " class=\"number\"" : "",
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const bool right =
+          i > 0 && looks_numeric(heading ? (i < last.size() ? last[i] : "") : cells[i]);
+      out += fmt::format("<{0}{1}>{2}</{0}>", tag, right ? " class=\"number\"" : "",
                          escape_markup(cells[i]));
+    }
     return out + "</tr>\n";
   };
   std::string out = "<div class=\"table\"><table>\n<thead>" + line(table.lines[0], "th", true) +
                     "</thead>\n<tbody>\n";
   for (std::size_t i = 1; i < table.lines.size(); ++i) out += line(table.lines[i], "td", false);
-  return out + "</tbody></table></div>\n";
+  out += "</tbody></table></div>\n";
+  if (table.lines.size() < 30) return out;
+  return fmt::format("<details><summary>Show the {} lines</summary>\n{}</details>\n",
+                     table.lines.size() - 1, out);
 }
 
 std::string html(const Gallery& gallery, const fs::path& folder) {
