@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "adapters/opencv/image.h"
+#include "sdm/face/adapter.h"
 #include "sdm/face/aligner.h"
 #include "sdm/face/annotations.h"
 #include "sdm/face/boxes.h"
@@ -84,6 +85,31 @@ TEST_P(AShippedModel, FindsTheFacesOfThePapersBenchmark) {
   const Evaluation inner = run(model, test, ibug(49).ids);
   EXPECT_LT(inner.mean, 0.0521 / 1.5);
   EXPECT_LT(inner.failure_rate, 0.08 / 3);
+}
+
+TEST_P(AShippedModel, HasASmallAdaptationStateOfItsOwn) {
+  const fs::path path = kModels / GetParam().file, state = Adaptation::beside(path);
+  EXPECT_NO_THROW(Adapter(Model::load(path), Adaptation::load(state)));
+  EXPECT_LT(static_cast<double>(fs::file_size(state)), 300e3);
+}
+
+TEST_P(AShippedModel, LearnsAFaceItErrsOn) {
+  NEEDS_SHARED_DATA();
+  const fs::path path = kModels / GetParam().file;
+  const Model model = Model::load(path);
+  const Adaptation state = Adaptation::load(Adaptation::beside(path));
+  const Split dev = read_split("dev", 12);
+  for (std::size_t i = 0; i < dev.pictures.size(); ++i) {
+    Adapter adapter(model, state);
+    adapter.update(dev.pictures[i], dev.truth.faces[i].points);
+    // From a box such as a detector might draw, which the adapter has not seen.
+    Split one{dev.truth, {dev.pictures[i]}};
+    one.truth.faces = {dev.truth.faces[i]};
+    one.truth.faces[0].box =
+        perturbed_box(one.truth.faces[0].points, model.mean, model.convention(), 1000 + i);
+    EXPECT_LT(run(adapter.model(), one).mean, 0.7 * run(model, one).mean)
+        << dev.truth.faces[i].file;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Of68Points, AShippedModel,
