@@ -16,6 +16,9 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sdmConfig.cmake ${CMAKE_CURRENT_BINARY
 if(TARGET sdm_app)
   # share/sdm beside bin: where the tool looks for what comes with it.
   install(DIRECTORY models/ DESTINATION ${CMAKE_INSTALL_DATADIR}/sdm COMPONENT tool)
+  # Chart.js for the report page, where ./run has fetched it.
+  install(FILES ${PROJECT_BINARY_DIR}/apps/share/sdm/chart.umd.js DESTINATION ${CMAKE_INSTALL_DATADIR}/sdm
+          COMPONENT tool OPTIONAL)
   install(TARGETS sdm_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
   if(TARGET sdm_descriptions)
     install(FILES ${PROJECT_BINARY_DIR}/apps/sdm/sdm.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tool)
