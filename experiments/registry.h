@@ -20,6 +20,10 @@ struct ExperimentContext {
   bool quick = false;
   /// Where the experiment's data is; empty: the experiment looks in the usual places.
   std::filesystem::path data;
+  /// rigid: a real video in place of the installed ones, and what to follow in it (x, y, width and
+  /// height, or x, y of four corners).
+  std::string video;
+  std::vector<double> box;
   /// Further methods to compare, NAME=FILE; the experiment says what files it takes.
   std::vector<std::string> peers;
   /// 0: all cores.
@@ -71,6 +75,7 @@ std::filesystem::path find_data(const ExperimentContext& context, const std::str
 Results run_analytic(const ExperimentContext& context);
 Results run_nist(const ExperimentContext& context);
 Results run_faces(const ExperimentContext& context);
+Results run_tracking(const ExperimentContext& context);
 Results run_pose(const ExperimentContext& context);
 Results run_headpose(const ExperimentContext& context);
 Results run_rigid(const ExperimentContext& context);

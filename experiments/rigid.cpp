@@ -1,23 +1,15 @@
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <limits>
 
 #include "experiments/plot.h"
 #include "experiments/registry.h"
 #include "experiments/rigid_convergence.h"
 #include "experiments/rigid_followers.h"
+#include "experiments/rigid_race.h"
 #include "experiments/rigid_scene.h"
-#include "sdm/error.h"
+#include "experiments/rigid_video.h"
 #include "sdm/rigid/train_tracker.h"
-
-#if SDM_HAVE_OPENCV
-#include "adapters/opencv/image.h"
-#include "adapters/opencv/video.h"
-#endif
 
 namespace sdm::experiments {
 namespace {
@@ -27,81 +19,6 @@ using rigid::Warp;
 constexpr int kFrames = 500, kQuickFrames = 60;
 // Share of the time between two frames that the shutter is open.
 constexpr double kExposure = 1.0 / 3;
-// A method that has quietly come to rest elsewhere does not track, whatever the HoG says there.
-constexpr double kAstray = 25;  // px, mean of the corners
-
-// Processor time of this thread: other work on the machine does not count.
-double processor_seconds() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
-}
-
-double median(std::vector<double> values) {
-  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-  const auto middle = values.begin() + std::ptrdiff_t(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-/// One method on one sequence.
-struct Runner {
-  std::string method;
-  std::unique_ptr<Follower> follower;
-  double training_ms = 0;
-  int tracked = 0;
-  bool lost = false;
-  std::vector<double> microseconds, errors;
-};
-
-std::vector<Runner> make_runners(image::ByteView first, const rigid::Quad& region,
-                                 const FollowerOptions& options) {
-  std::vector<Runner> runners;
-  for (const std::string& method : follower_names()) {
-    const auto start = std::chrono::steady_clock::now();
-    Runner runner{method, make_follower(method, first, region, options), 0, 0, false, {}, {}};
-    runner.training_ms =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-    runners.push_back(std::move(runner));
-  }
-  return runners;
-}
-
-/// The lost rule, the same for all: the HoG of the template as the tracker sees it.
-rigid::Tracker make_judge(image::ByteView first, const rigid::Quad& region) {
-  rigid::TrackerOptions options;  // learning is not asked for, so it is kept short
-  options.samples = 20;
-  options.stages = 1;
-  options.coarse_stages = 0;
-  return rigid::train_tracker(first, region, options).tracker;
-}
-
-void follow(Runner& runner, image::ByteView frame, rigid::Tracker& judge, const Warp* truth) {
-  if (runner.lost) return;
-  const double start = processor_seconds();
-  const Warp found = runner.follower->update(frame);
-  runner.microseconds.push_back(1e6 * (processor_seconds() - start));
-  const rigid::TemplateShape& shape = judge.model().shape;
-  const double error =
-      truth == nullptr ? 0 : (shape.corners(found) - shape.corners(*truth)).colwise().norm().mean();
-  const bool seen = judge.difference(frame, found) <= judge.model().lost_above;
-  if (!seen || !(error <= kAstray)) {
-    runner.lost = true;
-    return;
-  }
-  ++runner.tracked;
-  runner.errors.push_back(error);
-}
-
-void add_rows(const std::string& name, const std::vector<Runner>& runners, int frames,
-              Results& results) {
-  for (const Runner& r : runners) {
-    results.add(name, r.method, "frames_tracked", r.tracked, "frames");
-    results.add(name, r.method, "frames_total", frames, "frames");
-    results.add(name, r.method, "time_per_frame_us", median(r.microseconds), "us");
-    results.add(name, r.method, "training_ms", r.training_ms, "ms");
-  }
-}
 
 image::Image<std::uint8_t> copy(image::ByteView view) {
   image::Image<std::uint8_t> image(view.width, view.height);
@@ -109,50 +26,22 @@ image::Image<std::uint8_t> copy(image::ByteView view) {
   return image;
 }
 
-std::vector<Runner> run_sequence(const Texture& texture, const MotionPath& path, int frames,
-                                 const ExperimentContext& context) {
+Race run_sequence(const Texture& texture, const MotionPath& path, int frames,
+                  const ExperimentContext& context) {
   Scene scene(texture, context.seed);
   const Warp still = path.at(0, frames);
-  const image::Image<std::uint8_t> first = copy(scene.render(still, still, {}, 0));
-  rigid::Tracker judge = make_judge(first, scene.region());
-  std::vector<Runner> runners =
-      make_runners(first, scene.region(), {.seed = context.seed, .threads = context.threads});
-  for (int t = 1; t <= frames; ++t) {
+  Race race(copy(scene.render(still, still, {}, 0)), scene.region(),
+            {.seed = context.seed, .threads = context.threads});
+  for (int t = 1; t <= frames && !race.over(); ++t) {
     const Warp opened = path.at(t - kExposure / 2, frames),
                closed = path.at(t + kExposure / 2, frames);
     const image::ByteView frame =
         scene.render(opened, closed, path.conditions(t, frames), std::uint64_t(t));
     const Warp truth = scene.truth((opened + closed) / 2);
-    for (Runner& runner : runners) follow(runner, frame, judge, &truth);
-    if (std::all_of(runners.begin(), runners.end(), [](const Runner& r) { return r.lost; })) break;
+    race.show(frame, &truth);
   }
-  return runners;
+  return race;
 }
-
-#if SDM_HAVE_OPENCV
-/// The planar target of Debian's visp-images-data, where it is installed. Nobody knows the truth
-/// here: the HoG alone tells how long each method held on.
-void run_real_video(const ExperimentContext& context, Results& results) {
-  const std::string pattern = "/usr/share/visp-images-data/ViSP-images/mire-2/image.%04d.pgm";
-  try {
-    opencv::VideoReader video(pattern);
-    cv::Mat grey;
-    video.read_grey(grey);
-    const rigid::Quad region = rigid::quad_of_box(90, 70, 200, 150);
-    rigid::Tracker judge = make_judge(opencv::view(grey), region);
-    std::vector<Runner> runners = make_runners(opencv::view(grey), region,
-                                               {.seed = context.seed, .threads = context.threads});
-    int frames = 0;
-    while (video.read_grey(grey) && (!context.quick || frames < kQuickFrames)) {
-      ++frames;
-      for (Runner& runner : runners) follow(runner, opencv::view(grey), judge, nullptr);
-    }
-    add_rows("mire-2", runners, frames, results);
-  } catch (const Error& error) {
-    context.say(fmt::format("no real video: {}", error.what()));
-  }
-}
-#endif
 
 /// Share of all frames whose corners lie within a threshold, lost ones counting as outside.
 Chart add_success(const std::vector<std::vector<double>>& errors, int frames, Results& results) {
@@ -177,6 +66,41 @@ Chart add_success(const std::vector<std::vector<double>>& errors, int frames, Re
   return chart;
 }
 
+Table convergence_table(const std::string& condition, const Results& results) {
+  Table table{{{condition + ": converged % at sigma"}}};
+  for (const std::string& method : follower_names()) {
+    table.lines.push_back({method});
+    for (const Results::Row& row : results.rows()) {
+      if (row.case_name != condition || row.method != method) continue;
+      if (method == follower_names().front()) table.lines[0].push_back(row.extra["sigma"].dump());
+      table.lines.back().push_back(fmt::format("{:.1f}", 100 * row.value));
+    }
+  }
+  return table;
+}
+
+std::vector<Claim> claims(const Results& results, int sequences) {
+  int as_long = 0;
+  for (const Results::Row& row : results.rows()) {
+    if (row.metric != "frames_tracked" || row.method != "sdm" ||
+        row.case_name.find('/') == std::string::npos)
+      continue;
+    const Results::Row* other =
+        results.find(row.case_name, "lk_forward_additive", "frames_tracked");
+    as_long += row.value >= other->value ? 1 : 0;
+  }
+  const auto told = [&](const char* method) {
+    const Results::Row* tracked = results.find("all", method, "frames_tracked");
+    if (tracked == nullptr) return std::string("-");
+    return fmt::format("{:.0f}, {:.0f} us", tracked->value,
+                       results.find("all", method, "time_per_frame_us")->value);
+  };
+  return {{"Rigid tracking: as long as Lucas-Kanade or longer", "28 of 30 sequences",
+           fmt::format("{} of {}", as_long, sequences), ""},
+          {"Rigid tracking: frames until lost, all sequences; time of a frame", "-", told("sdm"),
+           fmt::format("Lucas-Kanade {}; ECC {}", told("lk_forward_additive"), told("ecc"))}};
+}
+
 }  // namespace
 
 Results run_rigid(const ExperimentContext& context) {
@@ -198,14 +122,11 @@ Results run_rigid(const ExperimentContext& context) {
     for (const MotionPath& path : motion_paths()) {
       const std::string name = texture.name + "/" + path.name;
       context.report((1 - convergence_share) * sequences++ / count, name);
-      const std::vector<Runner> runners = run_sequence(texture, path, frames, context);
-      add_rows(name, runners, frames, results);
+      const Race race = run_sequence(texture, path, frames, context);
+      race.add_rows(name, frames, results);
       table.push_back({name});
       for (std::size_t m = 0; m < methods.size(); ++m) {
-        const Runner& r = runners[m];
-        double sum = 0;
-        for (const double error : r.errors) sum += error;
-        results.add(name, r.method, "mean_corner_error", sum / double(r.errors.size()), "px");
+        const Runner& r = race.runners()[m];
         tracked[m] += r.tracked;
         training[m] = std::max(training[m], r.training_ms);
         errors[m].insert(errors[m].end(), r.errors.begin(), r.errors.end());
@@ -228,35 +149,37 @@ Results run_rigid(const ExperimentContext& context) {
   for (const double ms : training) table.back().push_back(fmt::format("{:.0f}", ms));
   context.say(format_table(table));
 
-#if SDM_HAVE_OPENCV
-  run_real_video(context, results);
-#endif
   const Chart success = add_success(errors, frames * sequences, results);
-  write_text(context.output / "rigid" / "success.svg", svg({success}, 1));
   const std::vector<Chart> charts = run_convergence(context, textures, results, [&](double share) {
     context.report(1 - convergence_share * (1 - share), "convergence");
   });
-  write_text(context.output / "rigid" / "convergence.svg", svg(charts, 2));
-
-  for (const char* condition : {"clean", "relit", "blurred", "noisy"}) {
-    std::vector<std::vector<std::string>> lines = {
-        {fmt::format("{}: converged % at sigma", condition)}};
-    for (const std::string& method : methods) {
-      lines.push_back({method});
-      for (const Results::Row& row : results.rows()) {
-        if (row.case_name != condition || row.method != method) continue;
-        if (method == methods.front()) lines[0].push_back(row.extra["sigma"].dump());
-        lines.back().push_back(fmt::format("{:.1f}", 100 * row.value));
-      }
-    }
-    context.say(format_table(lines));
-  }
+  for (const char* condition : {"clean", "relit", "blurred", "noisy"})
+    context.say(format_table(convergence_table(condition, results).lines));
+  results.exhibits = {
+      {"frames_tracked", "Rigid tracking: frames until lost",
+       "Section 6.2: six textures, five motions of about 500 frames, SDM against Lucas-Kanade: SDM "
+       "tracks as long or longer on 28 of 30.",
+       "Rendered from photographs with exact truth, ever faster until everybody is lost. The rule "
+       "of "
+       "the paper: lost above 30 % difference in HoG space; and beyond 25 px, whatever the HoG "
+       "says. sdm_paper: the paper's 300 clean samples. Blur alone takes the HoG of the true place "
+       "above 30 % at the end of most sequences.",
+       Table{std::move(table)}},
+      {"success", "Rigid tracking: corner error", "", "Lost frames count as outside.",
+       Figure{{success}, 1}},
+      {"convergence", "Rigid tracking: convergence", "",
+       "Baker and Matthews' test: three points of the template moved by sigma px times unit "
+       "normals; "
+       "home is below 1 px. Lucas-Kanade and ECC have 15 iterations.",
+       Figure{charts, 2}}};
+  run_videos(context, results);
+  results.claims = claims(results, sequences);
   results.settings["textures"] = source;
   results.settings["frames"] = frames;
   results.settings["motion"] = "affine";
   results.settings["iterations_of_peers"] = FollowerOptions().iterations;
   results.settings["lost_above_hog_difference"] = rigid::TrackerOptions().lost_above;
-  results.settings["lost_above_corner_error_px"] = kAstray;
+  results.settings["lost_above_corner_error_px"] = Race::kAstray;
   results.settings["time"] = "processor time of one thread, median over frames";
   return results;
 }

@@ -204,10 +204,12 @@ image::ByteView Scene::render(const Warp& from, const Warp& to, const Conditions
 
 namespace {
 
-// The phase of an oscillation whose rate grows by the factor `violent` from first to last frame.
-double phase(double t, int n, double rate, double violent) {
-  const double growth = std::log(violent) / n;
-  return rate * (std::exp(growth * t) - 1) / growth;
+// The phase of an oscillation of which the template's corners take part by `reach` px to either
+// side: their speed grows from 1 px a frame to 100, a template side, which nobody can follow.
+double phase(double t, int n, double reach) {
+  constexpr double kFirst = 1, kLast = 100;
+  const double growth = std::log(kLast / kFirst) / n;
+  return kFirst / reach * (std::exp(growth * t) - 1) / growth;
 }
 
 Warp rotation(double angle) {
@@ -216,19 +218,24 @@ Warp rotation(double angle) {
   return w;
 }
 
-// A plane turned by `tilt` about an axis in it, seen from 5 template sides away.
-Warp tilted(double tilt, double axis) {
-  constexpr double kDistance = 500;
-  Warp w = Warp::Identity();
-  w(0, 0) = std::cos(tilt);
-  w(2, 0) = std::sin(tilt) / kDistance;
-  return rigid::compose(rotation(axis), rigid::compose(w, rotation(-axis)));
-}
-
 Warp shifted(double x, double y) {
   Warp w = Warp::Identity();
   w.topRightCorner<2, 1>() << x, y;
   return w;
+}
+
+// A plane turned by `tilt` about an axis a template side behind it, as a card in a hand, seen from
+// 5 template sides away.
+Warp tilted(double tilt, double axis) {
+  constexpr double kDistance = 5 * Scene::kTemplate, kArm = Scene::kTemplate;
+  const double depth = 1 + kArm * (1 - std::cos(tilt)) / kDistance;
+  Warp w = Warp::Identity();
+  w(0, 0) = std::cos(tilt);
+  w(0, 2) = kArm * std::sin(tilt);
+  w(2, 0) = std::sin(tilt) / kDistance;
+  w(2, 2) = depth;
+  w /= depth;
+  return rigid::compose(rotation(axis), rigid::compose(w, rotation(-axis)));
 }
 
 // Every path also drifts a little, as hands do.
@@ -241,19 +248,19 @@ const std::vector<MotionPath>& motion_paths() {
   static const std::vector<MotionPath> paths = {
       {"translation",
        [](double t, int n) {
-         const double p = phase(t, n, 0.01, 50);
+         const double p = phase(t, n, 147);
          return shifted(120 * std::sin(p), 85 * std::sin(0.77 * p));
        },
        plain},
       {"lighting",
-       [](double t, int n) {
-         const double p = phase(t, n, 0.02, 12);
+       [](double t, int) {
+         const double p = t / 12;
          return shifted(30 * std::sin(p), 25 * std::sin(0.7 * p));
        },
        [](double t, int n) {
-         const double strength = t / n, p = phase(t, n, 0.05, 10);
+         const double strength = t / n, p = t / 6;
          Conditions c;
-         c.gain = std::exp(-2.6 * strength * (0.5 - 0.5 * std::cos(p)));
+         c.gain = std::exp(-3.2 * strength * (0.5 - 0.5 * std::cos(p)));
          c.offset = 90 * strength * std::sin(0.6 * p);
          c.slope_x = 0.6 * strength * std::sin(0.8 * p);
          c.slope_y = 0.6 * strength * std::sin(0.5 * p);
@@ -261,18 +268,19 @@ const std::vector<MotionPath>& motion_paths() {
        }},
       {"rotation",
        [](double t, int n) {
-         return rigid::compose(drift(t), rotation(1.2 * std::sin(phase(t, n, 0.008, 80))));
+         return rigid::compose(drift(t), rotation(1.2 * std::sin(phase(t, n, 85))));
        },
        plain},
       {"out_of_plane",
        [](double t, int n) {
-         const double p = phase(t, n, 0.015, 30), reach = 0.35 + 0.65 * t / n;
-         return rigid::compose(drift(t), tilted(reach * std::sin(p), 0.6 * std::sin(0.21 * p)));
+         const double p = phase(t, n, 120);
+         return rigid::compose(drift(t),
+                               tilted(1.2 * t / n * std::sin(p), 0.6 * std::sin(0.21 * p)));
        },
        plain},
       {"scaling",
        [](double t, int n) {
-         const double s = std::exp(0.5 * std::sin(phase(t, n, 0.012, 100)));
+         const double s = std::exp(0.5 * std::sin(phase(t, n, 35)));
          Warp w = Warp::Identity();
          w(0, 0) = w(1, 1) = s;
          return rigid::compose(drift(t), w);

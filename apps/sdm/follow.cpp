@@ -45,18 +45,8 @@ std::vector<double> read_numbers(const std::string& path) {
 }
 
 rigid::Quad region_of(const Arguments& arguments) {
-  const std::vector<double> n =
-      arguments.select.empty() ? arguments.box : read_numbers(arguments.select);
-  if (n.size() == 4) {
-    if (!(n[2] > 0 && n[3] > 0))
-      throw Error(fmt::format("the box is {:g} x {:g} px, expected a positive width and height",
-                              n[2], n[3]));
-    return rigid::quad_of_box(n[0], n[1], n[2], n[3]);
-  }
-  if (n.size() == 8) return Eigen::Map<const rigid::Quad>(n.data());
-  throw Error(fmt::format(
-      "{} numbers for the region, expected 4 (x,y,width,height) or 8 (x,y of four corners)",
-      n.size()));
+  return rigid::quad_of_numbers(arguments.select.empty() ? arguments.box
+                                                         : read_numbers(arguments.select));
 }
 
 nlohmann::ordered_json to_json(int frame, const rigid::Track& track) {

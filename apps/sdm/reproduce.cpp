@@ -103,6 +103,17 @@ void add_reproduce(CLI::App& app) {
                     "Fewer samples: shows that it runs, not what it reaches");
   command->add_option("--data", arguments->context.data,
                       "Folder with the experiment's data, where it needs any");
+  auto* box =
+      command
+          ->add_option("--box", arguments->context.box,
+                       "rigid: what to follow in the video, x,y,width,height or x,y of four "
+                       "corners")
+          ->delimiter(',');
+  auto* video =
+      command->add_option("--video", arguments->context.video,
+                          "rigid: a video of a flat thing, a folder or pattern of pictures");
+  video->needs(box);
+  box->needs(video);
   command->add_option("--peer", arguments->context.peers,
                       "faces: another method to compare, NAME=FILE: a shape predictor of dlib "
                       "(.dat) or landmarks in any format of annotations");

@@ -27,6 +27,18 @@ Quad quad_of_box(double x, double y, double width, double height) {
   return quad;
 }
 
+Quad quad_of_numbers(std::span<const double> n) {
+  if (n.size() == 8) return Eigen::Map<const Quad>(n.data());
+  if (n.size() != 4)
+    throw Error(fmt::format(
+        "{} numbers for the region, expected 4 (x,y,width,height) or 8 (x,y of four corners)",
+        n.size()));
+  if (!(n[2] > 0 && n[3] > 0))
+    throw Error(
+        fmt::format("the box is {:g} x {:g} px, expected a positive width and height", n[2], n[3]));
+  return quad_of_box(n[0], n[1], n[2], n[3]);
+}
+
 Quad TemplateShape::corners() const {
   return quad_of_box(0.5 - width / 2, 0.5 - height / 2, width, height);
 }

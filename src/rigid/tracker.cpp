@@ -70,6 +70,16 @@ Track Tracker::update(image::ByteView frame) {
 }
 
 Track Tracker::align(image::ByteView frame, const Warp& start) {
+  Track track = settle(frame, start);
+  if (!track.lost) return track;
+  for (const Warp& place : model_->search) {
+    const Track other = settle(frame, compose(start, place));
+    if (other.difference < track.difference) track = other;
+  }
+  return track;
+}
+
+Track Tracker::settle(image::ByteView frame, const Warp& start) {
   Track track = descend(frame, start);
   for (int pass = 1; pass < kPasses && track.difference > kDoubt * model_->lost_above &&
                      std::isfinite(track.difference);

@@ -118,6 +118,29 @@ class TemplateProblem {
   Index samples_;
 };
 
+std::vector<Warp> search_places(const TrackerOptions& options) {
+  std::vector<Warp> places;
+  if (options.search == 0) return places;
+  for (int k = 0; k < 8; ++k) {
+    Warp shifted = Warp::Identity();
+    const double direction = k * std::numbers::pi / 4;
+    shifted.topRightCorner<2, 1>() << options.search * std::cos(direction),
+        options.search * std::sin(direction);
+    places.push_back(shifted);
+  }
+  if (options.motion == Motion::translation) return places;
+  const double change = options.search / (kTemplateSide / std::numbers::sqrt2);
+  for (const double sign : {-1.0, 1.0}) {
+    Warp turned = Warp::Identity(), sized = Warp::Identity();
+    const double c = std::cos(change), s = sign * std::sin(change);
+    turned.topLeftCorner<2, 2>() << c, -s, s, c;
+    sized.topLeftCorner<2, 2>() *= std::exp(sign * change);
+    places.push_back(turned);
+    places.push_back(sized);
+  }
+  return places;
+}
+
 Matrix<float> draw_starts(const TrackerOptions& options) {
   std::mt19937_64 random(options.seed);
   std::normal_distribution<double> normal;
@@ -171,7 +194,7 @@ void check_texture(const TrackerModel& model, const Pictures& pictures) {
 TrackerOptions TrackerOptions::paper() {
   TrackerOptions options;
   options.samples = 300;
-  options.spread = options.blur = options.noise = 0;
+  options.spread = options.blur = options.noise = options.search = 0;
   options.coarse_stages = 0;
   options.folds = 1;
   return options;
@@ -197,6 +220,7 @@ void TrackerOptions::validate() const {
   size("cell", cell, 2, 32);
   size("coarse_side", coarse_side, 2 * cell, 400);
   size("fine_side", fine_side, 2 * cell, 400);
+  size("search", search, 0, 100);
   size("lost_above", lost_above, 0, 10);
   penalty.validate();
 }
@@ -210,6 +234,7 @@ TrackerTraining train_tracker(image::ByteView frame, const Quad& region,
   model.shape = shape_of(region);
   model.start = warp_to(model.shape, region);
   model.lost_above = options.lost_above;
+  model.search = search_places(options);
   if (options.coarse_stages > 0)
     model.canvases.push_back(
         make_canvas(model.shape, options.coarse_side, hog_options(options.cell)));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <span>
 
 #include "sdm/rigid/motion.h"
 
@@ -13,6 +14,10 @@ using Quad = Eigen::Matrix<double, 2, 4>;
 /// The quadrilateral around the pixels [x, x + width) x [y, y + height). Pixel centres have whole
 /// coordinates, so the corners lie half a pixel outside them.
 Quad quad_of_box(double x, double y, double width, double height);
+
+/// What four numbers (x, y, width, height of a box) or eight (x, y of the corners) say. Throws
+/// Error for another count or a box without extent.
+Quad quad_of_numbers(std::span<const double> numbers);
 
 /// Template coordinates: the origin is the middle of the template and its longer side measures 100,
 /// whatever its size in the frame, so that the paper's deviations (0.05 and 8 px for a template of

@@ -19,6 +19,7 @@ struct TrackerModel {
   std::vector<Vector<float>> templates;  // HoG of the template on each canvas, h(t(x))
   std::vector<int> stage_canvas;         // which canvas each stage looks at
   Cascade<float> cascade;                // states are warps relative to the last estimate
+  std::vector<Warp> search;              // places, seen from the last, to try when it is lost
   Warp start = Warp::Identity();         // where the template was
   double lost_above = 0.3;
 };
@@ -34,6 +35,10 @@ struct Track {
 /// Follows a template from frame to frame (section "An SDM Solution"): the frame is warped back by
 /// the last estimate, the maps run near the identity, Delta p = R_k (h(t(x)) - h(d(f(x, p_k)))),
 /// and the update is composed with the last estimate.
+///
+/// Where that ends lost, the same maps run from each place of a small grid around the last
+/// estimate, and the least HoG difference wins: a partition of a wider range (section "Generalized
+/// SDM" and descent/partition.h) whose cells, as warps are a group, share one cascade.
 ///
 /// One tracker serves one thread. Nothing is allocated after construction. A copy follows on its
 /// own and shares the model.
@@ -64,6 +69,7 @@ class Tracker {
   const TrackerModel& model() const { return *model_; }
 
  private:
+  Track settle(image::ByteView frame, const Warp& start);
   Track descend(image::ByteView frame, const Warp& start);
   double difference_in_view(const Warp& warp);
 

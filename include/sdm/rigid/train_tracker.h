@@ -37,6 +37,10 @@ struct TrackerOptions {
   int fine_side = 50;
   int cell = 5;
 
+  /// A lost template is searched this far around the last estimate (at the corners, in hundredths
+  /// of the longer side): shifted, turned, larger and smaller. 0: not searched, as in the paper.
+  double search = 30;
+
   Penalty penalty = Penalty::relative(1e-2);
   /// Samples move on by maps that did not see them, see TrainOptions.
   int folds = 1;
