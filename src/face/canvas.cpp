@@ -18,11 +18,13 @@ void Canvas::draw(image::ByteView grey, const Frame& frame) {
   image::gradient_channels(image::FloatView(pixels_), channels_);
 }
 
-void Canvas::describe(int stage, const Eigen::Ref<const Shape>& face, std::span<float> out) {
+void Canvas::describe(int stage, const Eigen::Ref<const Shape>& face, std::span<float> out,
+                      bool coarse) {
   const float centre = 0.5F * static_cast<float>(pixels_.width() - 1);
   if (points_.cols() != face.cols()) points_.resize(2, face.cols());
   points_ = (face.array() * recipe_->unit + centre).matrix();
   image::HogOptions options = recipe_->hog(stage);
+  if (coarse) options.subpixel = false;
   const std::vector<float>& scale = recipe_->patch_scale;
   if (scale.empty()) return image::hog(channels_, points_, options, out);
   const auto size = static_cast<std::size_t>(options.size());

@@ -3,6 +3,7 @@
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
+#include <random>
 
 #include "face/walk.h"
 #include "sdm/face/trial.h"
@@ -15,9 +16,9 @@ constexpr std::size_t kHeldOut = 5;   // every so many faces
 constexpr std::size_t kAtATime = 64;  // faces whose features are in memory at once
 constexpr double kPenalty = 1;        // relative
 constexpr int kLeast = 10;            // good and failed fits among the held-out faces
-// Fits between good and failed teach neither.
-constexpr double kSurelyGood = 0.8 * static_cast<double>(kGoodFit),
-                 kSurelyFailed = 1.2 * static_cast<double>(kGoodFit);
+// All trials of a face; and the good ones once more with the points pushed off, as a fit that
+// slips.
+constexpr int kFits = kTrialKinds + kNearTrials;
 
 struct Fits {
   Matrix<float> features;     // a column a fit
@@ -25,18 +26,32 @@ struct Fits {
 
   Index size() const { return features.cols(); }
   double label(Index i) const {
-    const double e = error[static_cast<std::size_t>(i)];
-    return e < kSurelyGood ? 1 : e > kSurelyFailed ? -1 : 0;
+    return error[static_cast<std::size_t>(i)] < static_cast<double>(kGoodFit) ? 1 : -1;
   }
 };
+
+// A push of 0.1 to 0.4 units, a turn and another size.
+Vector<float> push(const Shape& shape, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto uniform = [&](float low, float high) {
+    return low + (high - low) * static_cast<float>(random() >> 40) * 0x1p-24F;
+  };
+  const float way = uniform(0.1F, 0.4F), towards = uniform(0, 6.2832F), turn = uniform(-0.3F, 0.3F),
+              size = std::exp(uniform(-0.2F, 0.2F));
+  const Frame frame{size * std::cos(turn), size * std::sin(turn), way * std::cos(towards),
+                    way * std::sin(towards)};
+  Shape pushed = shape;
+  frame.to_image(shape, pushed);
+  pushed -= shape;
+  return Eigen::Map<const Vector<float>>(pushed.data(), pushed.size());
+}
 
 // All trials of the chosen faces.
 Fits run_trials(const Model& model, const std::vector<TrainingFace>& faces,
                 const std::vector<std::size_t>& chosen, std::uint64_t seed,
                 std::vector<Walk>& walks, ThreadPool& pool) {
   Fits fits;
-  fits.features.resize(walks.front().patch_sums_size(),
-                       static_cast<Index>(chosen.size()) * kTrialKinds);
+  fits.features.resize(walks.front().patch_sums_size(), static_cast<Index>(chosen.size()) * kFits);
   fits.error.resize(static_cast<std::size_t>(fits.size()));
   pool.run(static_cast<Index>(chosen.size()), [&](Index i, int worker) {
     Walk& walk = walks[static_cast<std::size_t>(worker)];
@@ -44,16 +59,24 @@ Fits run_trials(const Model& model, const std::vector<TrainingFace>& faces,
     const TrainingFace& face = faces[number];
     const Shape truth = complete(face.truth, model.mean);
     Shape points = truth;
-    for (int kind = 0; kind < kTrialKinds; ++kind) {
-      const Trial trial = make_trial(kind, face.picture, truth, model,
-                                     seed + number * kTrialKinds + static_cast<std::size_t>(kind));
-      walk.start(trial.has_face() ? face.picture : trial.faceless, trial.start);
-      walk.descend();
+    Index at = i * kFits;
+    const auto keep = [&](bool has_face) {
       walk.frame().to_image(walk.shape(), points);
-      const Index at = i * kTrialKinds + kind;
       fits.features.col(at) = walk.patch_sums();
       fits.error[static_cast<std::size_t>(at)] =
-          trial.has_face() ? unit_error(points, face.truth, model.mean) : HUGE_VAL;
+          has_face ? unit_error(points, face.truth, model.mean) : HUGE_VAL;
+      ++at;
+    };
+    for (int kind = 0; kind < kTrialKinds; ++kind) {
+      const std::uint64_t trial_seed =
+          seed + number * kTrialKinds + static_cast<std::uint64_t>(kind);
+      const Trial trial = make_trial(kind, face.picture, truth, model, trial_seed);
+      walk.start(trial.has_face() ? face.picture : trial.faceless, trial.start);
+      walk.descend();
+      keep(trial.has_face());
+      if (kind >= kNearTrials) continue;
+      walk.move(push(walk.shape(), trial_seed));
+      keep(true);
     }
   });
   return fits;
@@ -67,7 +90,7 @@ void add(const Fits& fits, double balance, linear::NormalEquations<float>& equat
   Vector<float> root(fits.size());
   for (Index i = 0; i < fits.size(); ++i) {
     const double label = fits.label(i);
-    root[i] = static_cast<float>(label == 0 ? 0 : std::sqrt(label > 0 ? balance : 1));
+    root[i] = static_cast<float>(std::sqrt(label > 0 ? balance : 1));
     features.col(i) = root[i] * fits.features.col(i);
     targets(0, i) = root[i] * static_cast<float>(label);
   }
@@ -123,8 +146,8 @@ Confidence learn_confidence(const Model& model, const std::vector<TrainingFace>&
   std::vector<std::size_t> held, rest;
   for (std::size_t i = 0; i < faces.size(); ++i)
     (i % kHeldOut == kHeldOut - 1 ? held : rest).push_back(i);
-  // Of the seven kinds of trials two are good, as a rule.
-  const double balance = static_cast<double>(kTrialKinds - kNearTrials) / kNearTrials;
+  // The near trials are good, as a rule, and no other fit is.
+  const double balance = static_cast<double>(kFits - kNearTrials) / kNearTrials;
 
   linear::NormalEquations<float> equations(size, 1);
   double good = 0;
@@ -139,8 +162,7 @@ Confidence learn_confidence(const Model& model, const std::vector<TrainingFace>&
   }
   const Fits last = run_trials(model, faces, held, seed, walks, pool);
   std::vector<double> scores, labels;
-  for (Index i = 0; i < last.size(); ++i)
-    if (last.label(i) != 0) labels.push_back(last.label(i));
+  for (Index i = 0; i < last.size(); ++i) labels.push_back(last.label(i));
   const auto held_good = std::count(labels.begin(), labels.end(), 1.0);
   if (good < kLeast || held_good < kLeast ||
       static_cast<std::ptrdiff_t>(labels.size()) - held_good < kLeast)
@@ -148,10 +170,9 @@ Confidence learn_confidence(const Model& model, const std::vector<TrainingFace>&
 
   const auto guess = solve(equations, pool);
   for (Index i = 0; i < last.size(); ++i)
-    if (last.label(i) != 0)
-      scores.push_back(
-          static_cast<double>(guess.weights.col(0).dot(last.features.col(i) - guess.feature_mean) +
-                              guess.target_mean[0]));
+    scores.push_back(
+        static_cast<double>(guess.weights.col(0).dot(last.features.col(i) - guess.feature_mean) +
+                            guess.target_mean[0]));
   const Logistic logistic = calibrate(scores, labels);
   add(last, balance, equations, pool);
   const auto all = solve(equations, pool);

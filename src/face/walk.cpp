@@ -103,7 +103,8 @@ Eigen::Ref<const Vector<float>> Walk::patch_sums() {
   const Folding& folding = foldings_.back();
   const auto features = static_cast<std::size_t>(folding.features()),
              size = static_cast<std::size_t>(folding.size());
-  canvas_.describe(static_cast<int>(foldings_.size()) - 1, shape_, {patches_.data(), features});
+  canvas_.describe(static_cast<int>(foldings_.size()) - 1, shape_, {patches_.data(), features},
+                   true);
   fold(folding, {patches_.data(), features}, {sums_.data(), size}, {differences_.data(), size});
   return Eigen::Map<const Vector<float>>(sums_.data(), folding.size());
 }
