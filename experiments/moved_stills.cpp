@@ -115,14 +115,14 @@ std::vector<Still> load_stills(const ExperimentContext& context, int count, std:
   }
   std::vector<Still> stills = installed_stills();
   if (stills.empty())
-    throw Error(
+    throw NoData(
         "no labelled faces: name them with --data DIR, or install Debian's opencv-data and "
         "python-matplotlib-data or python3-skimage for a photograph");
   source = "installed photographs, the shipped model's points standing in for the truth";
   return stills;
 #else
   (void)context, (void)count, (void)source;
-  throw Error("stills are pictures, and this program was built without OpenCV");
+  throw NoData("stills are pictures, and this program was built without OpenCV");
 #endif
 }
 

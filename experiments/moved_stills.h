@@ -20,7 +20,7 @@ struct Still {
 /// At most `count` stills (0: all), spread over the whole list: the development faces of the data
 /// folder where they are (or the annotations that context.data names), else photographs that Debian
 /// packages install, on which the shipped model's own points stand in for the truth. `source` tells
-/// which. Throws Error saying what to install when there is neither.
+/// which. Throws NoData saying what to install when there is neither.
 std::vector<Still> load_stills(const ExperimentContext& context, int count, std::string& source);
 
 /// How strongly a still is moved: the ends of smooth oscillations that begin at rest.
