@@ -3,7 +3,7 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Geometry>
 #include <Eigen/LU>
-#include <Eigen/SVD>
+#include <algorithm>
 #include <cmath>
 
 #include "pose/check.h"
@@ -35,11 +35,15 @@ ScaledView fit_view(const Points3& object, const Points2& points, const Eigen::V
 
   // Start: the orthonormal rows nearest to the affine camera.
   const Matrix23 affine = cross * object_moments.inverse();
-  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(affine, Eigen::ComputeThinU | Eigen::ComputeThinV);
+  // The polar factor: the root of a 2 x 2 matrix M is (M + det I) / trace, with those of the root.
+  const Eigen::Matrix2d gram = affine * affine.transpose();
+  const double det = std::sqrt(std::max(0.0, gram.determinant())),
+               trace = std::sqrt(gram.trace() + 2 * det);
   ScaledView view;
-  view.scale = svd.singularValues().mean();
+  view.scale = trace / 2;
   if (!(view.scale > 0 && std::isfinite(view.scale))) return view;
-  view.rotation.topRows<2>() = svd.matrixU() * svd.matrixV().transpose();
+  const Eigen::Matrix2d root = (gram + det * Eigen::Matrix2d::Identity()) / trace;
+  view.rotation.topRows<2>() = root.inverse() * affine;
   view.rotation.row(2) = view.rotation.row(0).cross(view.rotation.row(1));
 
   // Gauss-Newton over a turn and the logarithm of the scale. The residual s a.xy - b is linear in

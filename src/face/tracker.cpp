@@ -1,0 +1,240 @@
+#include "sdm/face/tracker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sdm/error.h"
+
+namespace sdm::face {
+namespace {
+
+// Faces nearer than this, in units of the larger one, and of about the same size are one face.
+constexpr float kSamePlace = 0.7F, kSameSize = 2;
+// A face smaller than this says nothing: half a pixel an eye.
+constexpr float kLeastUnit = 4;
+
+bool same_face(const Frame& a, const Frame& b) {
+  const float large = std::max(a.scale(), b.scale()), small = std::min(a.scale(), b.scale());
+  return std::hypot(a.x - b.x, a.y - b.y) < kSamePlace * large && large < kSameSize * small;
+}
+
+bool is_inside(const Frame& frame, image::ByteView grey) {
+  return frame.x >= 0 && frame.y >= 0 && frame.x < static_cast<float>(grey.width) &&
+         frame.y < static_cast<float>(grey.height);
+}
+
+struct Track {
+  int id = 0;
+  int missing = 0;  // frames since it was seen
+  bool detected = true;
+  float score = 0;
+  Shape points;  // as aligned: what the next frame starts from is never smoothed
+  Frame frame;
+  Eigen::Vector2f motion{0, 0};  // of its place, pixels a frame
+  Smoother smoother;
+};
+
+std::optional<pose::HeadPoseEstimator> head_of(const Model& model) {
+  if (model.shape3d.cols() == 0) return {};
+  try {
+    return pose::HeadPoseEstimator(model.shape3d.cast<double>(),
+                                   model.shape3d_weights.cast<double>());
+  } catch (const Error&) {  // flat, as of points on a plane
+    return {};
+  }
+}
+
+}  // namespace
+
+void TrackerOptions::validate() const {
+  const auto require = [](bool good, const std::string& message) {
+    if (!good) throw Error("tracker: " + message);
+  };
+  require(faces >= 1 && faces <= 1000, fmt::format("{} faces, expected 1 to 1000", faces));
+  require(threshold >= 0 && threshold <= 1,
+          fmt::format("the threshold is {}, expected 0 to 1", threshold));
+  require(search_every >= 1,
+          fmt::format("a search every {} frames, expected 1 or more", search_every));
+  require(memory >= 0, fmt::format("a memory of {} frames, expected 0 or more", memory));
+  smoothing.validate();
+}
+
+struct Tracker::State {
+  State(const Model& m, BoxDetector d, const TrackerOptions& o)
+      : model(&m),
+        detector(std::move(d)),
+        options(o),
+        convention(m.convention(o.detector)),
+        aligner(m),
+        head(head_of(m)) {}
+
+  int seen() const {
+    return static_cast<int>(std::count_if(tracks.begin(), tracks.end(),
+                                          [](const Track& one) { return one.missing == 0; }));
+  }
+
+  bool is_good(const Alignment& fit, const Frame& frame, image::ByteView grey) const {
+    return fit.score >= options.threshold && frame.scale() >= kLeastUnit && is_inside(frame, grey);
+  }
+
+  void follow(Track& track, image::ByteView grey);
+  void part();
+  void search(image::ByteView grey);
+  void take(Track& track, const Alignment& fit, const Frame& frame);
+  void report(double seconds);
+
+  const Model* model;
+  BoxDetector detector;
+  TrackerOptions options;
+  BoxConvention convention;
+  Aligner aligner;
+  std::optional<pose::HeadPoseEstimator> head;
+  pose::Points2 pixels;
+  std::vector<Track> tracks;  // in the order of their ids
+  int next_id = 1;
+  int since_search = 0;
+  TrackedFrame result;
+};
+
+void Tracker::State::take(Track& track, const Alignment& fit, const Frame& frame) {
+  track.points = fit.points;
+  track.score = fit.score;
+  track.frame = frame;
+  track.missing = 0;
+}
+
+void Tracker::State::follow(Track& track, image::ByteView grey) {
+  // Where its motion leads; then, in case it has stopped, where it was.
+  for (const float way : {1.0F, 0.0F}) {
+    Frame start = track.frame;
+    start.x += way * track.motion.x();
+    start.y += way * track.motion.y();
+    const Alignment& fit = aligner.follow(grey, start);
+    const Frame frame = fit_frame(model->mean, fit.points);
+    if (!is_good(fit, frame, grey)) continue;
+    track.motion = {frame.x - track.frame.x, frame.y - track.frame.y};
+    track.detected = false;
+    take(track, fit, frame);
+    return;
+  }
+  track.missing = 1;
+}
+
+// Two that have come to sit on one face: the elder stays.
+void Tracker::State::part() {
+  for (std::size_t i = 0; i < tracks.size(); ++i)
+    for (std::size_t k = i + 1; k < tracks.size(); ++k)
+      if (tracks[i].missing == 0 && tracks[k].missing == 0 &&
+          same_face(tracks[i].frame, tracks[k].frame)) {
+        tracks[k].missing = options.memory + 1;
+        result.lost.push_back(tracks[k].id);
+      }
+}
+
+void Tracker::State::search(image::ByteView grey) {
+  result.searched = true;
+  since_search = 0;
+  for (const Box& box : detector(grey)) {
+    if (seen() >= options.faces) return;
+    if (!(box.width > 0) || !(box.height > 0)) continue;
+    // The box knows neither the turn nor quite the size: place the face by the first fit and look
+    // once more.
+    const Frame first = fit_frame(model->mean, aligner.align(grey, box, convention).points);
+    if (!(first.scale() >= kLeastUnit) || !is_inside(first, grey)) continue;
+    const Alignment& fit = aligner.follow(grey, first);
+    const Frame frame = fit_frame(model->mean, fit.points);
+    if (!is_good(fit, frame, grey)) continue;
+    const auto here = [&](bool missing) {
+      return std::find_if(tracks.begin(), tracks.end(), [&](const Track& one) {
+        return (one.missing > 0) == missing && same_face(one.frame, frame);
+      });
+    };
+    if (here(false) != tracks.end()) continue;
+    auto track = here(true);
+    if (track == tracks.end()) {
+      tracks.push_back({next_id++,
+                        0,
+                        true,
+                        0,
+                        fit.points,
+                        frame,
+                        {0, 0},
+                        Smoother(model->mean, options.smoothing)});
+      track = tracks.end() - 1;
+    }
+    track->motion.setZero();
+    track->detected = true;
+    track->smoother.reset();
+    take(*track, fit, frame);
+  }
+}
+
+void Tracker::State::report(double seconds) {
+  result.faces.resize(static_cast<std::size_t>(seen()));
+  std::size_t at = 0;
+  for (Track& track : tracks) {
+    if (track.missing > 0) continue;
+    TrackedFace& face = result.faces[at++];
+    face.id = track.id;
+    face.score = track.score;
+    face.detected = track.detected;
+    face.points = track.points;
+    if (options.smooth) track.smoother.apply(face.points, seconds);
+    face.pose.reset();
+    if (!head) continue;
+    pixels = face.points.cast<double>();
+    try {
+      face.pose = head->estimate(pixels);
+    } catch (const Error&) {  // points that tell no pose
+    }
+  }
+}
+
+Tracker::Tracker(const Model& model, BoxDetector detector, const TrackerOptions& options) {
+  options.validate();
+  model.validate();
+  if (!detector) throw Error("tracker: no detector is given, expected one to find faces with");
+  state_ = std::make_unique<State>(model, std::move(detector), options);
+}
+Tracker::~Tracker() = default;
+Tracker::Tracker(Tracker&&) noexcept = default;
+Tracker& Tracker::operator=(Tracker&&) noexcept = default;
+
+const TrackedFrame& Tracker::update(image::ByteView grey, double seconds) {
+  if (grey.empty())
+    throw Error(fmt::format("tracker: the frame is {} x {}, expected some pixels", grey.width,
+                            grey.height));
+  State& s = *state_;
+  s.result.lost.clear();
+  s.result.searched = false;
+  for (Track& track : s.tracks) {
+    if (track.missing > 0) {
+      ++track.missing;
+      continue;
+    }
+    s.follow(track, grey);
+    if (track.missing > 0) s.result.lost.push_back(track.id);
+  }
+  s.part();
+  ++s.since_search;
+  const int seen = s.seen();
+  const bool is_time =
+      seen == 0 || !s.result.lost.empty() || s.since_search >= s.options.search_every;
+  if (seen < s.options.faces && is_time) s.search(grey);
+  std::erase_if(s.result.lost, [&](int id) {
+    return std::any_of(s.tracks.begin(), s.tracks.end(),
+                       [&](const Track& one) { return one.id == id && one.missing == 0; });
+  });
+  std::erase_if(s.tracks, [&](const Track& one) { return one.missing > s.options.memory; });
+  s.report(seconds);
+  return s.result;
+}
+
+void Tracker::reset() {
+  state_->tracks.clear();
+  state_->since_search = 0;
+}
+
+}  // namespace sdm::face
