@@ -50,5 +50,24 @@ TEST(Plot, DrawsABarForEveryCategoryAndSeries) {
   for (const char* name : {">one<", ">two<", ">a<", ">b<"}) EXPECT_THAT(picture, HasSubstr(name));
 }
 
+TEST(Plot, AsDataHasNullWhereTheLineBreaks) {
+  LineChart chart;
+  chart.log_y = true;
+  chart.series = {{"s", {0, 1, 2}, {1, 0, std::numeric_limits<double>::quiet_NaN()}}};
+  const auto data = to_json(chart);
+  EXPECT_EQ(data.at("series")[0].at("x").dump(), "[0.0,1.0,2.0]");
+  EXPECT_EQ(data.at("series")[0].at("y").dump(), "[1.0,null,null]");
+}
+
+TEST(Plot, DrawsBarsOfManySizesOnALogScale) {
+  BarChart chart;
+  chart.categories = {"one", "two", "three"};
+  chart.series = {{"a", {}, {0.01, 100, 0}}};
+  chart.log_y = true;
+  const std::string picture = svg({chart}, 1);
+  EXPECT_THAT(picture, Not(HasSubstr("nan")));
+  EXPECT_THAT(picture, Not(HasSubstr("height='-")));
+}
+
 }  // namespace
 }  // namespace sdm::experiments
