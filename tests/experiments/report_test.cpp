@@ -28,6 +28,7 @@ class Report : public testing::Test {
                testing::UnitTest::GetInstance()->current_test_info()->name()) {
     fs::remove_all(folder);
   }
+  ~Report() override { fs::remove_all(folder); }
 
   ExperimentContext context() const {
     ExperimentContext context;
