@@ -6,4 +6,8 @@ Results run_faces(const ExperimentContext&) {
   throw NoData("faces reads pictures, and this program was built without OpenCV");
 }
 
+Results run_tracking(const ExperimentContext&) {
+  throw NoData("tracking reads pictures, and this program was built without OpenCV");
+}
+
 }  // namespace sdm::experiments
