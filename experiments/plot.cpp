@@ -140,7 +140,7 @@ std::string draw(const BarChart& chart) {
   const double group =
       kPlotWidth / std::max<double>(1, static_cast<double>(chart.categories.size()));
   const double bar = 0.8 * group / std::max<double>(1, static_cast<double>(chart.series.size()));
-  const double zero = y_at(chart.log_y ? 0 : y.place(0));
+  const double zero = y_at(chart.log_y ? 0 : -y.low / (y.high - y.low));
   for (std::size_t c = 0; c < chart.categories.size(); ++c) {
     const double left = kLeft + group * static_cast<double>(c);
     // Long rows of categories stand upright, or their names would run into each other.
