@@ -7,6 +7,8 @@
 namespace sdm::opencv {
 namespace {
 
+double text_size(const cv::Mat& bgr) { return std::max(0.4, bgr.rows / 900.0); }
+
 // The square about the points, with some room.
 cv::Rect2d surroundings(const face::Shape& points) {
   cv::Point2d low(1e9, 1e9), high(-1e9, -1e9);
@@ -43,11 +45,26 @@ void draw_quad(cv::Mat& bgr, const rigid::Quad& quad, const cv::Scalar& colour) 
 }
 
 void draw_caption(cv::Mat& bgr, const std::string& text) {
-  const double size = std::max(0.4, bgr.rows / 900.0);
-  const cv::Point at(8, int(30 * size) + 4);
+  draw_text(bgr, text, {8, int(30 * text_size(bgr)) + 4});
+}
+
+void draw_text(cv::Mat& bgr, const std::string& text, const cv::Point& at) {
   for (const bool shadow : {true, false})
-    cv::putText(bgr, text, at, cv::FONT_HERSHEY_SIMPLEX, size,
+    cv::putText(bgr, text, at, cv::FONT_HERSHEY_SIMPLEX, text_size(bgr),
                 shadow ? cv::Scalar::all(0) : cv::Scalar::all(255), shadow ? 3 : 1, cv::LINE_AA);
+}
+
+void draw_axes(cv::Mat& bgr, const pose::HeadPose& pose) {
+  if (!pose.position.allFinite() || pose.position.cwiseAbs().maxCoeff() > 1e5) return;
+  const Eigen::Matrix3d axes = pose.rotation.toRotationMatrix();
+  const cv::Point from(int(pose.position.x()), int(pose.position.y()));
+  const cv::Scalar colours[] = {{60, 60, 255}, {60, 255, 60}, {255, 120, 0}};
+  for (int i = 0; i < 3; ++i) {
+    // The third axis goes away from the camera; the nose points the other way.
+    const Eigen::Vector2d to =
+        pose.position + (i == 2 ? -1 : 1) * pose.scale * axes.col(i).head<2>();
+    cv::line(bgr, from, {int(to.x()), int(to.y())}, colours[i], 2, cv::LINE_AA);
+  }
 }
 
 void draw_points(cv::Mat& bgr, const face::Shape& points, const cv::Scalar& colour, double size) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sdm/face/shape.h"
+#include "sdm/pose/head_pose.h"
 #include "sdm/rigid/region.h"
 
 namespace sdm::opencv {
@@ -13,6 +14,12 @@ void draw_quad(cv::Mat& bgr, const rigid::Quad& quad, const cv::Scalar& colour);
 
 /// A line of text at the top left, readable on any background.
 void draw_caption(cv::Mat& bgr, const std::string& text);
+
+/// The same anywhere: `at` is its lower left corner.
+void draw_text(cv::Mat& bgr, const std::string& text, const cv::Point& at);
+
+/// The head's axes from its middle: right of the picture red, down green, out of the face blue.
+void draw_axes(cv::Mat& bgr, const pose::HeadPose& pose);
 
 /// Dots that can be seen on a picture of this size, drawn at fractions of a pixel.
 void draw_points(cv::Mat& bgr, const face::Shape& points, const cv::Scalar& colour, double size);

@@ -67,6 +67,10 @@ VideoReader::VideoReader(const std::string& path) {
     if (is_picture(path)) pictures_ = {path};
   } else if (path.find('%') != std::string::npos) {
     pictures_ = pictures_of(path);
+  } else if (path.size() < 4 && std::all_of(path.begin(), path.end(),
+                                            [](unsigned char c) { return std::isdigit(c) != 0; })) {
+    if (path.empty() || !capture_.open(std::stoi(path)))
+      throw Error(fmt::format("camera {}: cannot be opened", path));
   } else {
     throw Error(fmt::format("{}: there is no such file or folder", path));
   }
@@ -74,7 +78,8 @@ VideoReader::VideoReader(const std::string& path) {
     frames_ = static_cast<int>(pictures_.size());
     return;
   }
-  if (!capture_.open(path)) throw Error(fmt::format("{}: cannot be read as a video", path));
+  if (!capture_.isOpened() && !capture_.open(path))
+    throw Error(fmt::format("{}: cannot be read as a video", path));
   const double count = capture_.get(cv::CAP_PROP_FRAME_COUNT);
   const double fps = capture_.get(cv::CAP_PROP_FPS);
   if (std::isfinite(count) && count > 0) frames_ = static_cast<int>(std::min(count, 1e9));

@@ -8,7 +8,7 @@
 namespace sdm::opencv {
 
 /// Frames one after the other, out of a video file, a folder of pictures (in the order of their
-/// names), a pattern such as frames/%04d.png, or a single picture.
+/// names), a pattern such as frames/%04d.png, a single picture, or a camera by its number.
 class VideoReader {
  public:
   /// Throws Error if there is nothing there or it cannot be read as pictures.

@@ -14,6 +14,7 @@ void add_follow(CLI::App& app);
 void add_info(CLI::App& app);
 void add_pose(CLI::App& app);
 void add_reproduce(CLI::App& app);
+void add_track(CLI::App& app);
 void add_train(CLI::App& app);
 
 }  // namespace sdm::app

@@ -58,6 +58,7 @@ int main(int argc, char** argv) {
       "  sdm reproduce analytic -o report    the paper's curves on scalar functions\n"
       "  sdm reproduce all --quick           a short run of every experiment\n"
       "  sdm detect photo.jpg --draw out     landmarks of every face\n"
+      "  sdm track clip.mp4 -o out.mp4       landmarks and head pose through a video\n"
       "  sdm info model.sdm                  what a model file holds\n\n"
       "Exit codes: 0 done, 1 it failed (the message says why), 2 wrong usage.");
   sdm::app::add_adapt(app);
@@ -68,6 +69,7 @@ int main(int argc, char** argv) {
   sdm::app::add_info(app);
   sdm::app::add_pose(app);
   sdm::app::add_reproduce(app);
+  sdm::app::add_track(app);
   sdm::app::add_train(app);
 
   forbid_negative_seeds(app);

@@ -51,14 +51,14 @@ void VideoLoop::write(const nlohmann::ordered_json& line, const std::string& act
   progress_.update(video_.frames() > 0 ? double(number_ + 1) / video_.frames() : 0, activity);
 }
 
-int VideoLoop::finish() {
+int VideoLoop::finish(bool to_the_end) {
   progress_.clear();
   if (json_.is_open() && !json_.flush())
     throw Error(fmt::format("{}: cannot be written to the end", files_.json));
   const int frames = number_ + 1, promised = video_.frames();
   if (frames == 0) throw Error(fmt::format("{}: it holds no frame", files_.input));
   // Containers without an index estimate their length, so a few may be missing.
-  if (frames < promised - std::max(2, promised / 50))
+  if (to_the_end && frames < promised - std::max(2, promised / 50))
     throw Error(fmt::format("{}: {} of {} frames could be read; the file is cut or damaged",
                             files_.input, frames, promised));
   return frames;

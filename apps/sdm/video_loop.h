@@ -50,9 +50,10 @@ class VideoLoop {
   /// Keeps what the frame gave; `activity` is shown beside the progress.
   void write(const nlohmann::ordered_json& line, const std::string& activity = "");
 
-  /// Throws Error if there was no frame, if the file promised more of them than it gave, or if an
-  /// output cannot be written to the end. Gives the number of frames.
-  int finish();
+  /// Throws Error if there was no frame, if the file promised more of them than it gave (unless the
+  /// caller stopped before its end), or if an output cannot be written to the end. Gives the number
+  /// of frames.
+  int finish(bool to_the_end = true);
 
  private:
   VideoFiles files_;

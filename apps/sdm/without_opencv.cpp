@@ -21,6 +21,7 @@ void add_adapt(CLI::App& app) { add_missing(app, "adapt"); }
 void add_detect(CLI::App& app) { add_missing(app, "detect"); }
 void add_eval(CLI::App& app) { add_missing(app, "eval"); }
 void add_follow(CLI::App& app) { add_missing(app, "follow"); }
+void add_track(CLI::App& app) { add_missing(app, "track"); }
 void add_train(CLI::App& app) { add_missing(app, "train"); }
 
 }  // namespace sdm::app
