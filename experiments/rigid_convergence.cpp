@@ -4,12 +4,12 @@
 
 #include <Eigen/LU>
 #include <cmath>
-#include <cstring>
-#include <fstream>
-#include <iterator>
+#include <filesystem>
 #include <numbers>
+#include <optional>
 #include <random>
 
+#include "experiments/mat_file.h"
 #include "experiments/rigid_followers.h"
 #include "sdm/error.h"
 
@@ -37,34 +37,49 @@ Warp affine_between(const Points& from, const Points& to) {
   return warp;
 }
 
-/// Unit normals, six a trial: the published ones where they are (a MATLAB 5 file with one plain
-/// matrix of doubles, trials in rows), else drawn.
-std::vector<Points> load_offsets(const ExperimentContext& context, std::string& source) {
-  constexpr std::size_t kTrials = 5000, kBytes = kTrials * 6 * sizeof(double);
-  std::vector<double> values(kTrials * 6);
-  source = "drawn";
-  std::string bytes;
+/// A matrix of the published test (rigid/lk20 of the development data); null where it is not there.
+std::optional<Matrix<double>> published(const ExperimentContext& context, const std::string& file,
+                                        const std::string& name) {
+  std::filesystem::path folder;
   try {
-    std::ifstream file(find_data(context, "rigid/lk20") / "affine_pt_offset.mat", std::ios::binary);
-    bytes.assign(std::istreambuf_iterator<char>(file), {});
-  } catch (const Error&) {  // not there
+    folder = find_data(context, "rigid/lk20");
+  } catch (const Error&) {
+    return std::nullopt;
   }
-  // The matrix is the last element of the file; its tag says: doubles, so many bytes.
-  const std::uint32_t tag[2] = {9, std::uint32_t(kBytes)};
-  if (bytes.size() > kBytes + sizeof tag &&
-      std::memcmp(bytes.data() + bytes.size() - kBytes - sizeof tag, tag, sizeof tag) == 0) {
-    std::memcpy(values.data(), bytes.data() + bytes.size() - kBytes, kBytes);
-    source = "affine_pt_offset.mat";
-  } else {
+  if (!std::filesystem::exists(folder / file)) return std::nullopt;
+  const auto matrices = read_mat_file(folder / file);
+  const auto found = matrices.find(name);
+  if (found == matrices.end())
+    throw Error(fmt::format("{}: no matrix {}", (folder / file).string(), name));
+  return found->second;
+}
+
+/// Unit normals, six a trial: the published ones where they are, else drawn.
+std::vector<Points> load_offsets(const ExperimentContext& context, std::string& source) {
+  constexpr Index kTrials = 5000;
+  std::optional<Matrix<double>> values = published(context, "affine_pt_offset.mat", "pt_offset");
+  source = values ? "affine_pt_offset.mat" : "drawn";
+  if (!values) {
     std::mt19937_64 random(context.seed);
     std::normal_distribution<double> normal;
-    for (double& value : values) value = normal(random);
+    values = Matrix<double>(kTrials, 6).unaryExpr([&](double) { return normal(random); });
   }
-  std::vector<Points> offsets(kTrials);
-  for (std::size_t i = 0; i < kTrials; ++i)
-    for (std::size_t k = 0; k < 6; ++k)
-      offsets[i](Index(k % 2), Index(k / 2)) = values[k * kTrials + i];
+  std::vector<Points> offsets;
+  for (Index i = 0; i < values->rows(); ++i) offsets.push_back(values->row(i).reshaped(2, 3));
   return offsets;
+}
+
+/// The picture of the published test with its template of 100 x 100 px, where it is there.
+std::optional<Texture> load_takeo(const ExperimentContext& context) {
+  const auto picture = published(context, "takeo.mat", "tdata.img");
+  const auto corners = published(context, "takeo.mat", "tdata.tmplt");  // x, y, x, y from 1
+  if (!picture || !corners) return std::nullopt;
+  Texture takeo{"takeo", image::Image<float>(int(picture->cols()), int(picture->rows())), {}};
+  for (int y = 0; y < picture->rows(); ++y)
+    for (int x = 0; x < picture->cols(); ++x) takeo.picture(x, y) = float((*picture)(y, x));
+  const auto at = [&](Index i) { return (*corners)(0, i); };
+  takeo.anchor = {(at(0) + at(2)) / 2 - 1, (at(1) + at(3)) / 2 - 1};
+  return takeo;
 }
 
 struct Case {
@@ -94,14 +109,10 @@ std::vector<Case> make_cases(bool quick) {
   return cases;
 }
 
-}  // namespace
-
-std::vector<Chart> run_convergence(const ExperimentContext& context,
-                                   const std::vector<Texture>& textures, Results& results,
-                                   const std::function<void(double)>& share) {
-  std::string source;
-  const std::vector<Points> offsets = load_offsets(context, source);
-  const std::vector<Case> cases = make_cases(context.quick);
+/// Adds rows and charts of these cases, each over all textures.
+void run_cases(const ExperimentContext& context, const std::vector<Texture>& textures,
+               const std::vector<Case>& cases, const std::vector<Points>& offsets, Results& results,
+               std::vector<Chart>& charts, const std::function<void(double)>& share) {
   const std::vector<int> sigmas =
       context.quick ? std::vector{2, 6, 10} : std::vector{1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
   const std::vector<std::string>& methods = follower_names();
@@ -145,7 +156,6 @@ std::vector<Chart> run_convergence(const ExperimentContext& context,
     }
   }
 
-  std::vector<Chart> charts;
   for (std::size_t c = 0; c < cases.size(); ++c) {
     LineChart chart;
     chart.title = cases[c].name;
@@ -164,6 +174,29 @@ std::vector<Chart> run_convergence(const ExperimentContext& context,
       chart.series.push_back(std::move(series));
     }
     charts.push_back(std::move(chart));
+  }
+}
+
+}  // namespace
+
+std::vector<Chart> run_convergence(const ExperimentContext& context,
+                                   const std::vector<Texture>& textures, Results& results,
+                                   const std::function<void(double)>& share) {
+  std::string source;
+  const std::vector<Points> offsets = load_offsets(context, source);
+  const std::optional<Texture> takeo = load_takeo(context);
+  const double first_share = takeo ? 0.9 : 1;
+  std::vector<Chart> charts;
+  run_cases(context, textures, make_cases(context.quick), offsets, results, charts,
+            [&](double done) { share(first_share * done); });
+  if (takeo) {
+    const int trials = context.quick ? 10 : 200;
+    Conditions clean, noisy;
+    clean.noise = 0;
+    noisy.noise = 8;
+    run_cases(context, {*takeo}, {{"takeo", clean, trials}, {"takeo_noise_8", noisy, trials / 2}},
+              offsets, results, charts,
+              [&](double done) { share(first_share + (1 - first_share) * done); });
   }
   results.settings["convergence"] = {{"iterations", kIterations}, {"converged_below_px", 1},
                                      {"offsets", source},         {"blur_px", 9},

@@ -51,7 +51,7 @@ std::vector<Video> installed_videos() {
   target.skip = 9;         // blurred; a blurred template says little
   poster.name = "poster";  // a sheet of comics under a moving camera
   poster.path = folder + "cube/image.%04d.pgm";
-  poster.region = rigid::quad_of_box(250, 45, 100, 85);
+  poster.region = rigid::quad_of_box(285, 50, 90, 80);
   return {target, poster};
 }
 

@@ -15,6 +15,7 @@
 #include "apps/sdm/commands.h"
 #include "apps/sdm/video_loop.h"
 #include "sdm/error.h"
+#include "sdm/rigid/file.h"
 #include "sdm/rigid/train_tracker.h"
 
 namespace sdm::app {
@@ -24,7 +25,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Arguments {
   VideoFiles files;
-  std::string motion = "affine", select;
+  std::string motion = "affine", select, load, save;
   std::vector<double> box;
   bool paper = false;
   rigid::TrackerOptions training;
@@ -44,9 +45,31 @@ std::vector<double> read_numbers(const std::string& path) {
   return numbers;
 }
 
-rigid::Quad region_of(const Arguments& arguments) {
-  return rigid::quad_of_numbers(arguments.select.empty() ? arguments.box
-                                                         : read_numbers(arguments.select));
+/// What the arguments say, if they say it.
+std::optional<rigid::Quad> region_of(const Arguments& arguments) {
+  if (!arguments.select.empty()) return rigid::quad_of_numbers(read_numbers(arguments.select));
+  if (!arguments.box.empty()) return rigid::quad_of_numbers(arguments.box);
+  return std::nullopt;
+}
+
+/// The tracker that was saved, at its own place or at the region; or one that learns the region.
+rigid::Tracker make_tracker(const Arguments& arguments, const std::optional<rigid::Quad>& region,
+                            image::ByteView frame) {
+  if (!arguments.load.empty()) {
+    rigid::Tracker tracker = rigid::load_tracker(arguments.load);
+    if (region) tracker.restart(warp_to(tracker.model().shape, *region));
+    return tracker;
+  }
+  rigid::TrackerOptions options =
+      arguments.paper ? rigid::TrackerOptions::paper() : rigid::TrackerOptions();
+  options.motion = rigid::motion_from_string(arguments.motion);
+  options.seed = arguments.training.seed;
+  options.threads = arguments.training.threads;
+  rigid::Tracker tracker = rigid::train_tracker(frame, *region, options).tracker;
+  if (!arguments.save.empty())
+    rigid::save(tracker.model(), arguments.save,
+                fmt::format("the first frame of {}", arguments.files.input));
+  return tracker;
 }
 
 nlohmann::ordered_json to_json(int frame, const rigid::Track& track) {
@@ -65,23 +88,24 @@ nlohmann::ordered_json to_json(int frame, const rigid::Track& track) {
 }
 
 void follow(const Arguments& arguments) {
-  rigid::TrackerOptions options =
-      arguments.paper ? rigid::TrackerOptions::paper() : rigid::TrackerOptions();
-  options.motion = rigid::motion_from_string(arguments.motion);
-  options.seed = arguments.training.seed;
-  options.threads = arguments.training.threads;
-  const rigid::Quad region = region_of(arguments);
-
+  const std::optional<rigid::Quad> region = region_of(arguments);
   VideoLoop loop("follow", arguments.files);
-  std::optional<rigid::TrackerTraining> trained;
+  std::optional<rigid::Tracker> tracker;
   int lost = 0, first_lost = -1;
-  double seconds = 0;
+  double learned = 0, seconds = 0;
+  const auto since = [](Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
   while (loop.next()) {
     const image::ByteView frame = opencv::view(loop.grey());
-    if (!trained) trained = rigid::train_tracker(frame, region, options);
-    const auto start = Clock::now();
-    const rigid::Track track = trained->tracker.update(frame);
-    seconds += std::chrono::duration<double>(Clock::now() - start).count();
+    auto start = Clock::now();
+    if (!tracker) {
+      tracker = make_tracker(arguments, region, frame);
+      learned = since(start);
+      start = Clock::now();
+    }
+    const rigid::Track track = tracker->update(frame);
+    seconds += since(start);
     if (track.lost && lost++ == 0) first_lost = loop.number();
     if (loop.draws()) {
       opencv::draw_quad(loop.picture(), track.corners,
@@ -95,9 +119,9 @@ void follow(const Arguments& arguments) {
   }
   const int frames = loop.finish();
   fmt::print(arguments.files.json == "-" ? stderr : stdout,
-             "{} frames, {} lost{}; learned in {:.2f} s, {:.0f} us a frame\n", frames, lost,
+             "{} frames, {} lost{}; {} in {:.2f} s, {:.0f} us a frame\n", frames, lost,
              lost > 0 ? fmt::format(" (the first is {})", first_lost) : "",
-             trained->summary.seconds, 1e6 * seconds / frames);
+             arguments.load.empty() ? "learned" : "loaded", learned, 1e6 * seconds / frames);
 }
 
 }  // namespace
@@ -117,10 +141,16 @@ void add_follow(CLI::App& app) {
   auto* select =
       command->add_option("--select", arguments->select, "A text file that holds these numbers");
   box->excludes(select);
-  command->add_option("--model", arguments->motion, "How it may move")
-      ->check(CLI::IsMember({"translation", "similarity", "affine", "homography"}))
-      ->capture_default_str();
-  command->add_flag("--paper", arguments->paper, "Learn from 300 clean samples, as the paper does");
+  auto* load = command->add_option(
+      "--load", arguments->load,
+      "A tracker that was saved, instead of learning; it starts where it was, or at the region");
+  auto* motion = command->add_option("--model", arguments->motion, "How it may move")
+                     ->check(CLI::IsMember({"translation", "similarity", "affine", "homography"}))
+                     ->capture_default_str();
+  auto* paper = command->add_flag("--paper", arguments->paper,
+                                  "Learn from 300 clean samples, as the paper does");
+  auto* save = command->add_option("--save", arguments->save, "Keep the tracker as a model file");
+  load->excludes(motion)->excludes(paper)->excludes(save);
   command->add_option("-o,--output", arguments->files.overlay,
                       "Write the video with the outline, .mp4");
   command->add_option("--json", arguments->files.json,
@@ -133,8 +163,8 @@ void add_follow(CLI::App& app) {
   command->footer(
       "Example:\n  sdm follow clip.mp4 --box 210,120,100,100 -o out.mp4 --json out.jsonl");
   command->callback([arguments] {
-    if (arguments->box.empty() && arguments->select.empty())
-      throw CLI::ValidationError("follow needs --box x,y,w,h or --select FILE");
+    if (arguments->box.empty() && arguments->select.empty() && arguments->load.empty())
+      throw CLI::ValidationError("follow needs --box x,y,w,h, --select FILE or --load FILE");
     follow(*arguments);
   });
 }

@@ -14,7 +14,8 @@ namespace {
 
 // A motion beyond what was trained for often ends within it: then the maps run again from there.
 constexpr int kPasses = 3;
-constexpr double kDoubt = 0.5;  // above this share of the limit
+constexpr double kDoubt = 0.5;   // above this share of the limit
+constexpr int kMostCells = 128;  // of a dense HoG, a side
 
 std::shared_ptr<const TrackerModel> checked(TrackerModel model) {
   const auto require = [](bool good, const char* message) {
@@ -24,6 +25,16 @@ std::shared_ptr<const TrackerModel> checked(TrackerModel model) {
           "the tracker's model needs a template for each of its canvases, and at least one");
   require(model.stage_canvas.size() == model.cascade.maps.size(),
           "the tracker's model needs a canvas for each of its stages");
+  require(model.shape.width > 0 && model.shape.height > 0 && model.shape.width <= kTemplateSide &&
+              model.shape.height <= kTemplateSide,
+          "the template of the tracker's model has no sensible shape");
+  for (const Canvas& canvas : model.canvases) {
+    canvas.hog.validate();
+    const int most = kMostCells * canvas.hog.cell;
+    require(canvas.unit > 0 && canvas.unit <= kTemplateSide && canvas.width >= canvas.hog.cell &&
+                canvas.height >= canvas.hog.cell && canvas.width <= most && canvas.height <= most,
+            "a canvas of the tracker's model has no sensible size");
+  }
   for (std::size_t i = 0; i < model.canvases.size(); ++i)
     require(model.templates[i].size() == model.canvases[i].feature_size(),
             "a template of the tracker's model does not fit its canvas");

@@ -97,6 +97,17 @@ def test_following(folder, frames):
     assert all(worst_corner(line) < 0.7 for line in lines_of(quad.stdout)), quad.stdout
 
 
+def test_a_tracker_can_be_kept(folder, frames):
+    box = ["--box", ",".join(map(str, BOX))]
+    first = run("follow", frames, *box, "--json", "-", "--save", folder / "patch.sdm").stdout
+    assert "rigid" in run("info", folder / "patch.sdm").stdout
+    for words in ([], box):
+        assert run("follow", frames, "--load", folder / "patch.sdm", *words, "--json", "-").stdout == first
+    assert "--load" in run("follow", frames, "--load", folder / "patch.sdm", "--paper", code=2).stderr
+    (folder / "no.sdm").write_bytes(b"no model")
+    assert "no.sdm" in run("follow", frames, "--load", folder / "no.sdm", code=1).stderr
+
+
 def test_a_template_that_is_hidden_is_lost_and_found_again(folder, pixels):
     hidden = folder / "hidden"
     hidden.mkdir()
@@ -172,6 +183,7 @@ with tempfile.TemporaryDirectory() as temporary:
     for t in range(FRAMES):
         write_pgm(frames / f"f{t:03}.pgm", pixels[t])
     test_following(folder, frames)
+    test_a_tracker_can_be_kept(folder, frames)
     test_a_template_that_is_hidden_is_lost_and_found_again(folder, pixels)
     test_a_break_leaves_what_was_followed(folder, pixels)
     test_bad_input_is_told_and_leaves_the_output_alone(folder, frames)

@@ -26,6 +26,15 @@ TEST(ABox, WarpsByAnExactlyAffineMapOfItsScale) {
   EXPECT_TRUE(apply(warp, {0, 0}).isApprox(Eigen::Vector2d(129.5, 89.5), 1e-12));
 }
 
+TEST(Numbers, AreABoxOrItsCorners) {
+  const Quad box = quad_of_numbers(std::vector<double>{10, 20, 30, 40});
+  EXPECT_EQ(box, quad_of_box(10, 20, 30, 40));
+  const std::vector<double> corners = {9.5, 19.5, 39.5, 19.5, 39.5, 59.5, 9.5, 59.5};
+  EXPECT_EQ(quad_of_numbers(corners), box);
+  EXPECT_THROW(quad_of_numbers(std::vector<double>{10, 20, 30}), Error);
+  EXPECT_THROW(quad_of_numbers(std::vector<double>{10, 20, 30, 0}), Error);
+}
+
 TEST(ARegion, ThatIsMirroredFoldedTinyOrNotFiniteIsRefused) {
   const Quad box = quad_of_box(0, 0, 50, 50);
   Quad mirrored = box, folded = box, infinite = box;

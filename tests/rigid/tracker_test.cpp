@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <Eigen/Geometry>
+
 #include "sdm/error.h"
 #include "sdm/rigid/train_tracker.h"
 #include "tests/rigid/texture.h"
@@ -65,6 +67,21 @@ TEST(ATracker, DoesNotMindADarkerLight) {
   const Track track = tracker.update(frame_of(truth, 0.5));
   EXPECT_LT(track.difference, 0.1);
   EXPECT_LT(corner_error(track.warp, truth), 0.5);
+}
+
+TEST(ATracker, FindsByASearchWhatTurnedTooFarInOneFrame) {
+  Warp turn = Warp::Identity();
+  turn.topLeftCorner<2, 2>() = Eigen::Rotation2Dd(1.0).toRotationMatrix();
+  const Warp truth = compose(centred(), turn);
+  TrackerOptions options;
+  Tracker tracker = train_tracker(frame_of(centred()), middle_box(), options).tracker;
+  const Track found = tracker.update(frame_of(truth));
+  EXPECT_FALSE(found.lost);
+  EXPECT_LT(corner_error(found.warp, truth), 0.6);
+
+  options.search = 0;
+  Tracker plain = train_tracker(frame_of(centred()), middle_box(), options).tracker;
+  EXPECT_TRUE(plain.update(frame_of(truth)).lost);
 }
 
 TEST(ATracker, KnowsThatItIsLostAndComesBackWhereADetectorPointsIt) {

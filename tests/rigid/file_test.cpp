@@ -1,0 +1,65 @@
+#include "sdm/rigid/file.h"
+
+#include <gmock/gmock.h>
+
+#include "sdm/error.h"
+#include "sdm/rigid/train_tracker.h"
+#include "tests/rigid/texture.h"
+
+namespace sdm::rigid {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+Tracker small_tracker() {
+  TrackerOptions options;
+  options.motion = Motion::homography;
+  options.samples = 200;
+  return train_tracker(frame_of(centred()), middle_box(), options).tracker;
+}
+
+TEST(ATrackerFile, GivesATrackerThatFollowsBitForBit) {
+  Tracker tracker = small_tracker();
+  const auto path = std::filesystem::path(testing::TempDir()) / "sdm_rigid_file_test.sdm";
+  save(tracker.model(), path, "a test");
+  Tracker loaded = load_tracker(path);
+  std::filesystem::remove(path);
+  EXPECT_EQ(loaded.warp(), tracker.warp());
+  EXPECT_EQ(loaded.model().search, tracker.model().search);
+  Warp truth = centred();
+  truth.topRightCorner<2, 1>() += Eigen::Vector2d(4, -3);
+  const auto frame = frame_of(truth);
+  const Track a = tracker.update(frame), b = loaded.update(frame);
+  EXPECT_EQ(a.warp, b.warp);
+  EXPECT_EQ(a.difference, b.difference);
+  EXPECT_EQ(a.lost, b.lost);
+}
+
+TEST(ATrackerFile, OfAnotherKindOrWithPartsThatDoNotFitIsRefused) {
+  const io::Model model = to_model(small_tracker().model());
+  const auto refuse = [&](const char* part, const char* other, const char* reason) {
+    io::Model changed = model;
+    const std::size_t at = changed.header.find(part);
+    ASSERT_NE(at, std::string::npos) << part << " in " << changed.header;
+    changed.header.replace(at, std::string(part).size(), other);
+    EXPECT_THAT([&] { tracker_from_model(changed); }, ThrowsMessage<Error>(HasSubstr(reason)));
+  };
+  refuse("\"homography\"", "\"rubber\"", "rubber");
+  refuse("\"homography\"", "\"affine\"", "does not fit its canvas or motion");
+  refuse("\"cell\":5", "\"cell\":0", "cell");
+  refuse("\"width\":35", "\"width\":2000000000", "sensible size");
+  refuse("\"unit\":2.0", "\"unit\":-2.0", "sensible size");
+  refuse("\"l2\"", "\"l1\"", "normalisation");
+  refuse("\"stages\"", "\"steps\"", "header");
+  refuse("[0,0,1,1]", "[0,0,1,7]", "a canvas that is not there");
+  io::Model changed = model;
+  changed.kind = "pose";
+  EXPECT_THAT([&] { tracker_from_model(changed); }, ThrowsMessage<Error>(HasSubstr("rigid")));
+  changed = model;
+  changed.tensors.erase("template1");
+  EXPECT_THAT([&] { tracker_from_model(changed); }, ThrowsMessage<Error>(HasSubstr("template1")));
+}
+
+}  // namespace
+}  // namespace sdm::rigid
