@@ -1,157 +1,36 @@
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <numeric>
 
-#include "adapters/opencv/detector.h"
 #include "experiments/registry.h"
 #include "experiments/shipped_model.h"
-#include "experiments/tracking_sequences.h"
+#include "experiments/tracking_runs.h"
 #include "sdm/error.h"
-#include "sdm/face/adapter.h"
-#include "sdm/face/aligner.h"
-#include "sdm/face/boxes.h"
-#include "sdm/face/markup.h"
-#include "sdm/face/tracker.h"
 #include "sdm/linear/thread_pool.h"
 
 namespace sdm::experiments {
 namespace {
 
-constexpr double kLost = std::numeric_limits<double>::quiet_NaN();
-constexpr double kFramesPerSecond = 25;
 constexpr int kWorst = 8;
-
-/// What is done with each model, in this order.
-enum Way { detected, tracked, adapted, ways };
 constexpr const char* kWays[] = {"detected in every frame", "tracked", "tracked, adapted"};
 
-/// A model that comes with the program.
-struct Shipped {
-  std::string name;
-  face::Model model;
-  face::Adaptation state;
-
-  std::string method(int way) const { return fmt::format("{}, {}", name, kWays[way]); }
-};
-
-/// One way with one model on one sequence; the first frame, which adapting has seen, is left out.
-struct Run {
-  std::vector<double> errors;        // of each frame; NaN where the face was lost
-  std::vector<double> inner;         // of the 49 points
-  std::vector<double> microseconds;  // without decoding and without the detector
-  int searches = 0;                  // frames in which the tracker asked the detector
-  double other = kLost;              // error on the first frame of another sequence
-};
-
-// Processor time of this thread: other work on the machine does not count.
-double processor_microseconds() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return 1e6 * static_cast<double>(now.tv_sec) + 1e-3 * static_cast<double>(now.tv_nsec);
-}
-
-double mean(const std::vector<double>& values) {
-  double sum = 0, count = 0;
-  for (const double value : values)
-    if (std::isfinite(value)) sum += value, ++count;
-  return count > 0 ? sum / count : kLost;
-}
-
-double median(std::vector<double> values) {
-  if (values.empty()) return kLost;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-// Percent of the outer eye corners' distance, over these points.
-double error_of(const face::Shape& found, const face::Shape& truth, const std::vector<int>& ids) {
-  double sum = 0, count = 0;
-  for (const int p : ids)
-    if (truth.col(p).allFinite())
-      sum += static_cast<double>((found.col(p) - truth.col(p)).norm()), ++count;
-  return 100 * sum / count / static_cast<double>((truth.col(36) - truth.col(45)).norm());
-}
-
-void add_error(Run& run, const face::Shape* found, const face::Shape& truth) {
-  static const std::vector<int> all = face::ibug(68).ids, inner = face::ibug(49).ids;
-  run.errors.push_back(found == nullptr ? kLost : error_of(*found, truth, all));
-  run.inner.push_back(found == nullptr ? kLost : error_of(*found, truth, inner));
-}
-
-/// Follows a sequence in all ways.
-std::vector<Run> follow(const Shipped& shipped, const FaceSequence& sequence,
-                        const MovedFrame& other, std::uint64_t seed) {
-  const face::Model& model = shipped.model;
-  MovedFrame frame = sequence.frame(0);
-  face::Adapter adapter(model, shipped.state);
-  adapter.update(frame.picture, frame.truth);
-
-  std::vector<Run> runs(ways);
-  // As a detector sees the face that is there: its box, off by as much as Haar's boxes are.
-  const auto box = [&] {
-    return face::perturbed_box(frame.truth, model.mean, model.convention(), ++seed);
-  };
-  const auto detector = [&](image::ByteView) { return std::vector<face::Box>{box()}; };
-  face::TrackerOptions options;
-  options.smooth = false;
-  face::Aligner aligner(model);
-  face::Tracker before(model, detector, options), after(adapter.model(), detector, options);
-  for (int t = 0; t < sequence.frames; ++t) {
-    if (t > 0) frame = sequence.frame(t);
-    const face::Box here = box();
-    double start = processor_microseconds();
-    const face::Shape& points = aligner.align(frame.picture, here).points;
-    const double aligning = processor_microseconds() - start;
-    if (t > 0) {
-      add_error(runs[detected], &points, frame.truth);
-      runs[detected].microseconds.push_back(aligning);
-    }
-    for (const auto& [way, tracker] : {std::pair(tracked, &before), std::pair(adapted, &after)}) {
-      start = processor_microseconds();
-      const face::TrackedFrame& found = tracker->update(frame.picture, t / kFramesPerSecond);
-      const double tracking = processor_microseconds() - start;
-      if (t == 0) continue;
-      add_error(runs[way], found.faces.empty() ? nullptr : &found.faces.front().points,
-                frame.truth);
-      runs[way].searches += found.searched ? 1 : 0;
-      if (!found.searched) runs[way].microseconds.push_back(tracking);
-    }
-  }
-  if (other.truth.cols() == 0) return runs;
-  frame = other;
-  const face::Box place = box();
-  std::vector<int> ids = face::ibug(68).ids;
-  runs[tracked].other = error_of(aligner.align(frame.picture, place).points, frame.truth, ids);
-  runs[adapted].other =
-      error_of(face::Aligner(adapter.model()).align(frame.picture, place).points, frame.truth, ids);
-  return runs;
-}
-
-/// What OpenCV's detector takes for a frame.
-double detector_microseconds(const FaceSequences& sequences) {
-  const opencv::Detector detector = opencv::make_detector("haar_alt2");
-  std::vector<double> times;
-  for (std::size_t i = 0; i < std::min<std::size_t>(20, sequences.all.size()); ++i) {
-    const MovedFrame frame = sequences.all[i].frame(0);
-    const double start = processor_microseconds();
-    detector(frame.picture);
-    times.push_back(processor_microseconds() - start);
-  }
-  return median(times);
+std::string method(const ShippedModel& model, int way) {
+  return fmt::format("{}, {}", model.name, kWays[way]);
 }
 
 /// All runs of one model: a vector of ways for each sequence.
-using Runs = std::vector<std::vector<Run>>;
+using Runs = std::vector<std::vector<TrackingRun>>;
 
 std::vector<double> sequence_means(const Runs& runs, int way) {
   std::vector<double> means;
-  for (const auto& run : runs) means.push_back(mean(run[static_cast<std::size_t>(way)].errors));
+  for (const auto& run : runs) {
+    const double found = finite_mean(run[static_cast<std::size_t>(way)].errors);
+    // A face that was lost in every frame is the worst there is.
+    means.push_back(std::isfinite(found) ? found : std::numeric_limits<double>::infinity());
+  }
   return means;
 }
 
@@ -166,7 +45,7 @@ Series over_frames(const std::string& name, const Runs& runs, int way) {
       if (const auto& all = run[static_cast<std::size_t>(way)].errors; t < all.size())
         errors.push_back(all[t]);
     series.x.push_back(static_cast<double>(t + 1));
-    series.y.push_back(mean(errors));
+    series.y.push_back(finite_mean(errors));
   }
   return series;
 }
@@ -176,30 +55,30 @@ std::vector<std::string> add_rows(const std::string& name, const std::string& me
   std::vector<double> errors, inner, times, others;
   int lost = 0, searches = 0;
   for (const auto& all : runs) {
-    const Run& run = all[static_cast<std::size_t>(way)];
-    errors.push_back(mean(run.errors));
-    inner.push_back(mean(run.inner));
+    const TrackingRun& run = all[static_cast<std::size_t>(way)];
+    errors.push_back(finite_mean(run.errors));
+    inner.push_back(finite_mean(run.inner));
     others.push_back(run.other);
     times.insert(times.end(), run.microseconds.begin(), run.microseconds.end());
     lost += static_cast<int>(std::count_if(run.errors.begin(), run.errors.end(),
                                            [](double e) { return !std::isfinite(e); }));
     searches += run.searches;
   }
-  results.add(name, method, "mean_percent", mean(errors), "%");
-  results.add(name, method, "mean_percent_49", mean(inner), "%");
-  results.add(name, method, "median_percent", median(errors), "%");
+  results.add(name, method, "mean_percent", finite_mean(errors), "%");
+  results.add(name, method, "mean_percent_49", finite_mean(inner), "%");
+  results.add(name, method, "median_percent", finite_median(errors), "%");
   results.add(name, method, "frames_lost", lost, "frames");
   results.add(name, method, "searches", searches, "frames");
-  results.add(name, method, "time_us", median(times), "us");
-  if (std::isfinite(mean(others)))
-    results.add(name, method, "other_person_percent", mean(others), "%");
+  results.add(name, method, "time_us", finite_median(times), "us");
+  if (std::isfinite(finite_mean(others)))
+    results.add(name, method, "other_person_percent", finite_mean(others), "%");
   return {method,
-          fmt::format("{:.2f}", mean(errors)),
-          fmt::format("{:.2f}", mean(inner)),
+          fmt::format("{:.2f}", finite_mean(errors)),
+          fmt::format("{:.2f}", finite_mean(inner)),
           way == detected ? "every" : std::to_string(searches),
           std::to_string(lost),
-          fmt::format("{:.0f}", median(times)),
-          std::isfinite(mean(others)) ? fmt::format("{:.2f}", mean(others)) : "-"};
+          fmt::format("{:.0f}", finite_median(times)),
+          std::isfinite(finite_mean(others)) ? fmt::format("{:.2f}", finite_mean(others)) : "-"};
 }
 
 /// The sequences in which a number is largest.
@@ -245,7 +124,7 @@ Results run_tracking(const ExperimentContext& context) {
   const FaceSequences sequences = load_face_sequences(context);
   if (sequences.all.empty()) throw NoData("there are no sequences to track");
   context.say(fmt::format("{} sequences: {}", sequences.all.size(), sequences.source));
-  std::vector<Shipped> models;
+  std::vector<ShippedModel> models;
   for (const auto& [name, file] :
        {std::pair("accurate", "face68"), std::pair("fast", "face68-fast")})
     models.push_back(
@@ -257,13 +136,17 @@ Results run_tracking(const ExperimentContext& context) {
   ThreadPool pool(context.threads);
   constexpr std::size_t kBatch = 8;  // between two reports
   for (std::size_t first = 0; first < count; first += kBatch) {
+    context.report(static_cast<double>(first) / static_cast<double>(count), "tracking");
     pool.run(static_cast<Index>(std::min(kBatch, count - first)), [&](Index offset, int) {
       const std::size_t i = first + static_cast<std::size_t>(offset);
       const MovedFrame other = count > 1 ? sequences.all[(i + 1) % count].frame(0) : MovedFrame{};
-      for (std::size_t m = 0; m < models.size(); ++m)
-        runs[m][i] = follow(models[m], sequences.all[i], other, context.seed + 7919 * i);
+      try {
+        auto all = follow_sequence(models, sequences.all[i], other, context.seed + 7919 * i);
+        for (std::size_t m = 0; m < models.size(); ++m) runs[m][i] = std::move(all[m]);
+      } catch (const Error& error) {
+        throw Error(fmt::format("{}: {}", sequences.all[i].name, error.what()));
+      }
     });
-    context.report(static_cast<double>(first) / static_cast<double>(count), "tracking");
   }
 
   Results results("tracking");
@@ -274,26 +157,26 @@ Results run_tracking(const ExperimentContext& context) {
                 "us a frame", "another person %"}}};
   Figure per_subject, per_frame;
   for (std::size_t m = 0; m < models.size(); ++m) {
-    for (int way = 0; way < ways; ++way)
-      table.lines.push_back(add_rows(kind, models[m].method(way), runs[m], way, results));
+    for (int way = 0; way < tracking_ways; ++way)
+      table.lines.push_back(add_rows(kind, method(models[m], way), runs[m], way, results));
     const std::vector<double> before = sequence_means(runs[m], tracked),
                               after = sequence_means(runs[m], adapted);
     int improved = 0;
     for (std::size_t i = 0; i < count; ++i) {
       improved += after[i] < before[i] ? 1 : 0;
       const Results::Json extra{{"sequence", sequences.all[i].name}};
-      results.add("sequence", models[m].method(tracked), "mean_percent", before[i], "%", extra);
-      results.add("sequence", models[m].method(adapted), "mean_percent", after[i], "%", extra);
+      results.add("sequence", method(models[m], tracked), "mean_percent", before[i], "%", extra);
+      results.add("sequence", method(models[m], adapted), "mean_percent", after[i], "%", extra);
     }
-    results.add(kind, models[m].method(adapted), "sequences", double(count));
-    results.add(kind, models[m].method(adapted), "sequences_improved", improved);
+    results.add(kind, method(models[m], adapted), "sequences", double(count));
+    results.add(kind, method(models[m], adapted), "sequences_improved", improved);
     per_subject.charts.emplace_back(subjects_chart(models[m].name, before, after));
     LineChart chart;
     chart.title = models[m].name;
     chart.x_label = "frame";
     chart.y_label = "mean error, %";
     chart.markers = false;
-    for (int way = 0; way < ways; ++way)
+    for (int way = 0; way < tracking_ways; ++way)
       chart.series.push_back(over_frames(kWays[way], runs[m], way));
     per_frame.charts.emplace_back(chart);
   }
@@ -302,14 +185,15 @@ Results run_tracking(const ExperimentContext& context) {
   const std::vector<double> before = sequence_means(runs[0], tracked),
                             after = sequence_means(runs[0], adapted);
   std::vector<double> ratio;
-  for (std::size_t i = 0; i < count; ++i) ratio.push_back(after[i] / before[i]);
+  for (std::size_t i = 0; i < count; ++i)
+    ratio.push_back(std::isfinite(after[i]) ? after[i] / before[i] : after[i]);
   const Table worst_tracked = worst(sequences, before, after, before),
               worst_adapted = worst(sequences, before, after, ratio);
   context.say("worst tracked\n" + format_table(worst_tracked.lines));
   context.say("least improved\n" + format_table(worst_adapted.lines));
 
-  const auto value = [&](const Shipped& shipped, int way, const char* metric) {
-    return results.find(kind, shipped.method(way), metric)->value;
+  const auto value = [&](const ShippedModel& shipped, int way, const char* metric) {
+    return results.find(kind, method(shipped, way), metric)->value;
   };
   const std::string about =
       kind == "video" ? "Real video: " + sequences.source + "."
