@@ -16,7 +16,9 @@ std::string command_of(const Experiment& experiment, const ExperimentContext& co
                                     context.output.string(), context.seed);
   if (context.quick) command += " --quick";
   if (!context.data.empty()) command += " --data " + context.data.string();
-  for (const std::string& peer : context.peers) command += " --peer " + peer;
+  if (!context.video.empty())
+    command += fmt::format(" --video {} --box {}", context.video, fmt::join(context.box, ","));
+  for (const std::string& peer : context.peers) command += fmt::format(" --peer \"{}\"", peer);
   return command;
 }
 

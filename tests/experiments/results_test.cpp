@@ -61,6 +61,15 @@ TEST(Results, AreShownAsATableOfCasesAndMethods) {
             "error  sdm  peer\nx        1     2\ny        -     3\n");
 }
 
+TEST(Results, AskedByNameAloneGiveTheRowWithoutFurtherFields) {
+  Results results("demo");
+  results.add("x", "sdm", "error", 1, "", {{"stage", 1}});
+  results.add("x", "sdm", "error", 2);
+  EXPECT_EQ(results.find("x", "sdm", "error")->value, 2);
+  EXPECT_EQ(results.find("x", "sdm", "error", "stage", 1)->value, 1);
+  EXPECT_EQ(results.find("x", "sdm", "error", "stage", 2), nullptr);
+}
+
 TEST(Registry, NamesTheExperimentsThereAre) {
   EXPECT_EQ(find_experiment("nist").name, "nist");
   try {
