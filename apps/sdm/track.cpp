@@ -34,6 +34,7 @@ struct Arguments {
   VideoFiles files;
   std::string model, detector, plot;
   face::TrackerOptions tracker;
+  std::vector<float> box;
   bool no_smooth = false;
   int frames = 0;  // 0: all
 };
@@ -157,12 +158,21 @@ std::string count(int number, const char* one, const char* many) {
   return fmt::format("{} {}", number, number == 1 ? one : many);
 }
 
+face::BoxDetector detector_of(const Arguments& arguments, const std::string& name) {
+  if (arguments.box.empty()) return opencv::make_detector(name);
+  const face::Box box{arguments.box[0], arguments.box[1], arguments.box[2], arguments.box[3]};
+  if (!(box.width > 0 && box.height > 0))
+    throw Error(fmt::format("the box is {:g} x {:g} px, expected a positive width and height",
+                            box.width, box.height));
+  return [box](image::ByteView) { return std::vector{box}; };
+}
+
 void track(const Arguments& arguments) {
   const face::Model model = load_face_model(arguments.model);
   face::TrackerOptions options = arguments.tracker;
   options.detector = model.convention(arguments.detector).detector;
   options.smooth = !arguments.no_smooth;
-  face::Tracker tracker(model, opencv::make_detector(options.detector), options);
+  face::Tracker tracker(model, detector_of(arguments, options.detector), options);
   if (!arguments.plot.empty()) prepare_output(arguments.plot);
 
   VideoLoop loop("track", arguments.files);
@@ -243,6 +253,13 @@ void add_track(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--detector", a->detector,
                       "Finds the faces: haar_alt2, haar_default; else the model's default");
+  command
+      ->add_option(
+          "--box", a->box,
+          "Look here alone, x,y,width,height in pixels, in place of a detector: for models "
+          "of other things than faces")
+      ->expected(4)
+      ->delimiter(',');
   command->add_flag("--no-smooth", a->no_smooth, "Give the points as they are found");
   command->footer(
       "Example:\n  sdm track clip.mp4 --faces 3 -o out.mp4 --json out.jsonl --plot out.svg");
