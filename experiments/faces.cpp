@@ -1,20 +1,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <opencv2/core/utils/logger.hpp>
-#include <opencv2/imgproc.hpp>
 
-#include "adapters/opencv/detector.h"
 #include "adapters/opencv/draw.h"
 #include "adapters/opencv/image.h"
 #include "experiments/face_dlib.h"
 #include "experiments/face_methods.h"
+#include "experiments/faces_photographs.h"
 #include "experiments/registry.h"
 #include "experiments/shipped_model.h"
 #include "sdm/error.h"
-#include "sdm/face/aligner.h"
 #include "sdm/face/boxes.h"
 
 namespace sdm::experiments {
@@ -120,23 +117,6 @@ Series stage_errors(const std::string& name, const face::Model& model, face::Ann
   return series;
 }
 
-/// Writes the faces as pictures, truth green and prediction red.
-Gallery show_faces(const fs::path& output, const std::string& name,
-                   const std::vector<std::size_t>& faces, const face::Annotations& truth,
-                   const FaceMethod& method, const face::Evaluation& evaluation) {
-  Gallery gallery;
-  for (std::size_t k = 0; k < faces.size(); ++k) {
-    const face::Annotation& face = truth.faces[faces[k]];
-    const fs::path file = fmt::format("{}_{:02}.jpg", name, k + 1);
-    opencv::write_image(output / "faces" / file,
-                        opencv::face_tile(opencv::read_colour(truth.path(face)), face.points,
-                                          method.predictions.faces[faces[k]].points, 240));
-    gallery.pictures.push_back({file, fmt::format("{:.1f} %, {}", 100 * evaluation.errors[faces[k]],
-                                                  fs::path(face.file).stem().string())});
-  }
-  return gallery;
-}
-
 Table reported_elsewhere() {
   return {{{"method", "mean %", "on"},
            {"SDM, the paper", "3.47", "LFPW test, 245 of 300 images, 29 points"},
@@ -147,65 +127,57 @@ Table reported_elsewhere() {
            {"CE-CLM", "2.51", "LFPW and HELEN test, 49 points, own training data"}}};
 }
 
-void measure(const ExperimentContext& context, const fs::path& folder, Results& results) {
-  const face::Model accurate = shipped_face_model();
-  const face::Model fast = face::Model::load(shipped_file("face68-fast.sdm"));
-  face::Annotations truth = face::read_annotations(folder / "lfpw_test.csv");
-  face::give_boxes(truth, face::read_boxes(folder / "lfpw_test_boxes.csv", kDetector));
-  std::vector<FaceMethod> methods = make_methods(context, folder, truth, accurate, fast);
+/// The methods on the same faces.
+struct Comparison {
+  face::Annotations truth;
+  std::vector<FaceMethod> methods;
+  FaceRun run;
+  std::vector<face::Evaluation> all, inner;  // 68 and 49 points
+};
 
-  FaceRunOptions options;
-  options.model = accurate;
-  options.convention = accurate.convention(kDetector);
-  options.seed = context.seed;
-  options.threads = context.threads;
-  options.progress = [&](double share) { context.report(0.5 * share, "finding landmarks"); };
-  const FaceRun run = run_methods(truth, methods, options);
-  if (!run.unreadable.empty()) throw Error(run.unreadable.front());
+/// Writes the faces as pictures, truth green and prediction red.
+Gallery show_faces(const fs::path& output, const std::string& name,
+                   const std::vector<std::size_t>& faces, const Comparison& c) {
+  Gallery gallery;
+  for (std::size_t k = 0; k < faces.size(); ++k) {
+    const face::Annotation& face = c.truth.faces[faces[k]];
+    const fs::path file = fmt::format("{}_{:02}.jpg", name, k + 1);
+    opencv::write_image(output / "faces" / file,
+                        opencv::face_tile(opencv::read_colour(c.truth.path(face)), face.points,
+                                          c.methods[0].predictions.faces[faces[k]].points, 240));
+    gallery.pictures.push_back({file, fmt::format("{:.1f} %, {}", 100 * c.all[0].errors[faces[k]],
+                                                  fs::path(face.file).stem().string())});
+  }
+  return gallery;
+}
 
-  const std::vector<face::Evaluation> all = evaluate_all(truth, methods, 68),
-                                      inner = evaluate_all(truth, methods, 49);
-  for (const face::Evaluation& e : all)
-    for (std::size_t i = 0; i < e.errors.size(); ++i)
-      results.add("face", e.name, "error_percent", 100 * e.errors[i], "%",
-                  {{"file", truth.faces[i].file}});
-  Table all_table = add_errors(all, methods, results),
-        inner_table = add_errors(inner, methods, results);
-  context.say("68 points\n" + format_table(all_table.lines));
-  context.say("49 points\n" + format_table(inner_table.lines));
-
-  LineChart stages;
+std::vector<Exhibit> show(const ExperimentContext& context, const Comparison& c, LineChart stages,
+                          const Table& all_table, const Table& inner_table) {
+  LineChart curve68 = error_curves(c.all), curve49 = error_curves(c.inner);
+  curve68.title = "68 points";
+  curve49.title = "49 inner points";
   stages.title = "mean error by stage, 68 points";
   stages.x_label = "stage";
   stages.y_label = "percent of the outer eye corners' distance";
-  options.progress = [&](double share) { context.report(0.5 + 0.25 * share, "stages"); };
-  stages.series.push_back(stage_errors(kAccurate, accurate, truth, options, results));
-  options.progress = [&](double share) { context.report(0.75 + 0.25 * share, "stages"); };
-  stages.series.push_back(stage_errors(kFast, fast, truth, options, results));
-
-  LineChart curve68 = error_curves(all), curve49 = error_curves(inner);
-  curve68.title = "68 points";
-  curve49.title = "49 inner points";
-  const std::vector<std::size_t> order = worst_first(all[0], int(all[0].errors.size()));
-  const std::vector<std::size_t> worst(order.begin(), order.begin() + kShown);
-  const auto middle = order.begin() + std::ptrdiff_t(order.size() / 2) - kShown / 2;
-  const std::string starts = fmt::format(
+  const std::vector<std::size_t> order = worst_first(c.all[0], int(c.all[0].errors.size()));
+  const auto shown = std::min<std::ptrdiff_t>(kShown, std::ptrdiff_t(order.size()));
+  const auto middle = order.begin() + (std::ptrdiff_t(order.size()) - shown) / 2;
+  std::string about = fmt::format(
       "All {} faces of 300-W's LFPW test images, boxes of OpenCV's {}; {} faces without a box "
       "start "
-      "from a perturbed true one. Errors are in percent of the distance of the outer eye corners.",
-      truth.faces.size(), kDetector, run.from_truth);
-  std::string about_dlib =
+      "from a perturbed true one. Errors are in percent of the distance of the outer eye corners. "
       "dlib's shipped model starts from the boxes of dlib's own detector and has very likely seen "
-      "these images in its training, which was on 300-W: no peer on equal terms.";
+      "these images in its training, which was on 300-W: no peer on equal terms.",
+      c.truth.faces.size(), kDetector, c.run.from_truth);
   if (context.peers.empty())
-    about_dlib +=
+    about +=
         " Regression trees trained by dlib on the same faces as ours can be given with --peer (see "
         "bench/dlib_ert.cpp).";
-  results.exhibits = {
+  return {
       {"error_curves", "Landmarks of LFPW: cumulative error",
        "Section 6.3, CED curves on LFPW (17 of 29 points, 245 images): SDM lies above Belhumeur et "
        "al. and above one linear regression.",
-       starts + " " + about_dlib, Figure{{curve68, curve49}, 2}},
+       about, Figure{{curve68, curve49}, 2}},
       {"errors_68", "Errors, 68 points",
        "Mean error 3.47 % against 3.43 % of Cao et al., 29 points; the C++ implementation takes "
        "around 11 ms a frame.",
@@ -226,92 +198,77 @@ void measure(const ExperimentContext& context, const fs::path& folder, Results& 
        "0 is the mean shape put by the detector's box.", Figure{{stages}, 1}},
       {"worst", "The ten worst faces", "Section 6.3 shows its ten worst faces, too.",
        fmt::format("{}: truth green, found red.", kAccurate),
-       show_faces(context.output, "worst", worst, truth, methods[0], all[0])},
+       show_faces(context.output, "worst", {order.begin(), order.begin() + shown}, c)},
       {"typical", "Ten faces around the median", "", "",
-       show_faces(context.output, "typical", {middle, middle + kShown}, truth, methods[0],
-                  all[0])}};
-
-  const auto value = [&](const char* name, const char* method, const char* metric,
-                         const char* format) {
-    const Results::Row* row = results.find(name, method, metric);
-    return row == nullptr ? std::string("-") : fmt::format(fmt::runtime(format), row->value);
-  };
-  std::string others = fmt::format("IntraFace {} % (49 points)",
-                                   value("lfpw_49_points", kAuthors, "mean_percent", "{:.2f}")),
-              times =
-                  fmt::format("dlib {} us", value("lfpw_68_points", kDlib, "time_us", "{:.0f}"));
-  for (const std::string& peer : context.peers) {
-    const std::string name = named_file(peer).first;
-    others += fmt::format("; {} {} % (68)", name,
-                          value("lfpw_68_points", name.c_str(), "mean_percent", "{:.2f}"));
-  }
-  others += fmt::format("; dlib shipped {} % (68, has likely seen them)",
-                        value("lfpw_68_points", kDlib, "mean_percent", "{:.2f}"));
-  results.claims = {
-      {"Landmarks in photographs, LFPW test: mean error", "3.47 % (29 points, inter-ocular)",
-       fmt::format("{} % (68 points), {} % (49), outer eye corners",
-                   value("lfpw_68_points", kAccurate, "mean_percent", "{:.2f}"),
-                   value("lfpw_49_points", kAccurate, "mean_percent", "{:.2f}")),
-       others},
-      {"Landmarks: the cascade against one linear regression", "cascade better",
-       fmt::format("{} % against {} %",
-                   value("lfpw_68_points", kAccurate, "mean_percent", "{:.2f}"),
-                   value("lfpw_68_points", kLinear, "mean_percent", "{:.2f}")),
-       "-"},
-      {"Landmarks: time of a face, box given", "about 11 ms a frame",
-       fmt::format("{} us accurate, {} us fast",
-                   value("lfpw_68_points", kAccurate, "time_us", "{:.0f}"),
-                   value("lfpw_68_points", kFast, "time_us", "{:.0f}")),
-       times}};
-  results.settings["faces"] = truth.faces.size();
-  results.settings["normaliser"] = "outer eye corners (points 36 and 45)";
-  results.settings["detector"] = kDetector;
-  results.settings["boxes_from_truth"] = run.from_truth;
-  results.settings["models"] = "face68.sdm and face68-fast.sdm, as shipped";
+       show_faces(context.output, "typical", {middle, middle + shown}, c)}};
 }
 
-/// Without labelled faces: what the model finds in photographs that can be installed.
-void show_photographs(const ExperimentContext& context, Results& results) {
-  std::vector<fs::path> files = {"/usr/share/matplotlib/mpl-data/sample_data/grace_hopper.jpg",
-                                 "/usr/lib/python3/dist-packages/skimage/data/astronaut.png"};
-  for (const fs::path& folder : {context.data, fs::path("demo/photographs")})
-    if (fs::is_directory(folder))
-      for (const auto& entry : fs::directory_iterator(folder))
-        if (entry.path().extension() == ".jpg" || entry.path().extension() == ".png")
-          files.push_back(entry.path());
-  const face::Model model = shipped_face_model();
-  face::Aligner aligner(model);
-  const opencv::Detector detector = opencv::make_detector(kDetector);
-  Gallery gallery;
-  for (const fs::path& path : files) {
-    if (!fs::exists(path)) continue;
-    cv::Mat picture = opencv::read_colour(path);
-    const double scale = std::min(1.0, 800.0 / std::max(picture.cols, picture.rows));
-    cv::resize(picture, picture, {}, scale, scale, cv::INTER_AREA);
-    const auto grey = opencv::to_grey(picture);
-    const std::vector<face::Box> boxes = detector(grey);
-    for (const face::Box& box : boxes)
-      opencv::draw_points(picture, aligner.align(grey, box, model.convention(kDetector)).points,
-                          {60, 255, 60}, std::max(1.2F, box.width / 90));
-    const fs::path file = fmt::format("photograph_{:02}.jpg", gallery.pictures.size() + 1);
-    opencv::write_image(context.output / "faces" / file, picture);
-    results.add("photograph", kAccurate, "faces_found", double(boxes.size()), "faces",
-                {{"file", path.filename().string()}});
-    gallery.pictures.push_back({file, fmt::format("{}: {} found by the detector",
-                                                  path.filename().string(), boxes.size())});
-  }
-  if (gallery.pictures.empty())
-    throw NoData(
-        "no labelled faces (300-W's LFPW test images cannot be shipped) and no photograph: name a "
-        "folder with --data DIR, or install Debian's python-matplotlib-data or python3-skimage");
-  context.say("no labelled faces here: photographs with points drawn, and no error figures");
-  results.exhibits = {
-      {"photographs", "Landmarks in photographs",
-       "Section 6.3 measures on LFPW: mean error 3.47 % of 29 points.",
-       "The labelled faces (300-W's LFPW test images) are not here and cannot be shipped, so there "
-       "are no error figures: only what the shipped model finds. Name the folder with --data DIR.",
-       gallery}};
-  results.settings["labelled_faces"] = "none";
+std::vector<Claim> claim(const ExperimentContext& context, const Results& results) {
+  const auto mean = [&](int points, const std::string& method) {
+    const Results::Row* row =
+        results.find(fmt::format("lfpw_{}_points", points), method, "mean_percent");
+    return row == nullptr ? "-" : fmt::format("{:.2f} %", row->value);
+  };
+  const auto time = [&](const std::string& method) {
+    const Results::Row* row = results.find("lfpw_68_points", method, "time_us");
+    return row == nullptr ? "-" : fmt::format("{:.0f} us", row->value);
+  };
+  std::string others = fmt::format("IntraFace {} (49 points)", mean(49, kAuthors));
+  for (const std::string& peer : context.peers)
+    others +=
+        fmt::format("; {0} {1} (68)", named_file(peer).first, mean(68, named_file(peer).first));
+  others += fmt::format("; dlib shipped {} (68, has likely seen them)", mean(68, kDlib));
+  return {
+      {"Landmarks in photographs, LFPW test: mean error", "3.47 % (29 points, inter-ocular)",
+       fmt::format("{} (68 points), {} (49), outer eye corners", mean(68, kAccurate),
+                   mean(49, kAccurate)),
+       others},
+      {"Landmarks: the cascade against one linear regression", "cascade better",
+       fmt::format("{} against {}", mean(68, kAccurate), mean(68, kLinear)), "-"},
+      {"Landmarks: time of a face, box given", "about 11 ms a frame",
+       fmt::format("{} accurate, {} fast", time(kAccurate), time(kFast)), "dlib " + time(kDlib)}};
+}
+
+void measure(const ExperimentContext& context, const fs::path& folder, Results& results) {
+  const face::Model accurate = shipped_face_model();
+  const face::Model fast = face::Model::load(shipped_file("face68-fast.sdm"));
+  Comparison c;
+  c.truth = face::read_annotations(folder / "lfpw_test.csv");
+  face::give_boxes(c.truth, face::read_boxes(folder / "lfpw_test_boxes.csv", kDetector));
+  c.methods = make_methods(context, folder, c.truth, accurate, fast);
+
+  FaceRunOptions options;
+  options.model = accurate;
+  options.convention = accurate.convention(kDetector);
+  options.seed = context.seed;
+  options.threads = context.threads;
+  options.progress = [&](double share) { context.report(0.5 * share, "finding landmarks"); };
+  c.run = run_methods(c.truth, c.methods, options);
+  if (!c.run.unreadable.empty()) throw Error(c.run.unreadable.front());
+  c.all = evaluate_all(c.truth, c.methods, 68);
+  c.inner = evaluate_all(c.truth, c.methods, 49);
+  for (const face::Evaluation& e : c.all)
+    for (std::size_t i = 0; i < e.errors.size(); ++i)
+      results.add("face", e.name, "error_percent", 100 * e.errors[i], "%",
+                  {{"file", c.truth.faces[i].file}});
+  const Table all_table = add_errors(c.all, c.methods, results),
+              inner_table = add_errors(c.inner, c.methods, results);
+  context.say("68 points\n" + format_table(all_table.lines));
+  context.say("49 points\n" + format_table(inner_table.lines));
+
+  LineChart stages;
+  options.progress = [&](double share) { context.report(0.5 + 0.25 * share, "stages"); };
+  stages.series.push_back(stage_errors(kAccurate, accurate, c.truth, options, results));
+  options.progress = [&](double share) { context.report(0.75 + 0.25 * share, "stages"); };
+  stages.series.push_back(stage_errors(kFast, fast, c.truth, options, results));
+
+  results.exhibits = show(context, c, stages, all_table, inner_table);
+  results.claims = claim(context, results);
+  results.settings["faces"] = c.truth.faces.size();
+  results.settings["normaliser"] = "outer eye corners (points 36 and 45)";
+  results.settings["detector"] = kDetector;
+  results.settings["boxes_from_truth"] = c.run.from_truth;
+  results.settings["models"] = "face68.sdm and face68-fast.sdm, as shipped";
 }
 
 }  // namespace
