@@ -138,6 +138,11 @@ std::vector<std::vector<TrackingRun>> follow_sequence(const std::vector<ShippedM
   return runs;
 }
 
+int TrackingRun::lost() const {
+  return static_cast<int>(std::count_if(errors.begin(), errors.end(),
+                                        [](double error) { return !std::isfinite(error); }));
+}
+
 double detector_microseconds(const FaceSequences& sequences) {
   const opencv::Detector detector = opencv::make_detector("haar_alt2");
   std::vector<double> times;

@@ -29,6 +29,8 @@ struct TrackingRun {
   int searches = 0;                  // frames in which the tracker asked the detector
   /// On the first frame of another sequence.
   double other = std::numeric_limits<double>::quiet_NaN();
+
+  int lost() const;  // frames
 };
 
 /// Follows a sequence with each model in each way. `other`, a frame of somebody else, may be empty.
