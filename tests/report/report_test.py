@@ -63,12 +63,12 @@ def look(page, width, dark):
     probed.write_text("<!doctype html><meta charset='utf-8'><link rel='icon' href='data:,'><body>"
                       f'<iframe style="width:{width}px;height:900px;border:0" srcdoc="{inner}"></iframe>')
     with tempfile.TemporaryDirectory() as profile:
-        words = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
+        words = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
                  f"--user-data-dir={profile}", "--proxy-server=127.0.0.1:9", "--enable-logging=stderr", "--v=0",
                  "--window-size=1400,1000", "--virtual-time-budget=4000", "--dump-dom"]
         if dark:
             words.append("--blink-settings=preferredColorScheme=0")
-        done = subprocess.run([*words, probed.as_uri()], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([*words, probed.as_uri()], capture_output=True, text=True, timeout=120)
     console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
     assert not console, console
     found = re.search(r'<pre id="probe">(.*?)</pre>', done.stdout, re.S)
