@@ -14,10 +14,10 @@ namespace {
 
 using rigid::Warp;
 
-// Processor time of this thread: other work on the machine does not count.
-double processor_seconds() {
+// Processor time of this thread or of the process: other work on the machine does not count.
+double processor_seconds(clockid_t clock) {
   timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  clock_gettime(clock, &now);
   return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
 }
 
@@ -42,11 +42,13 @@ Race::Race(image::ByteView first, const rigid::Quad& region, const FollowerOptio
     : judge_(make_judge(first, region)) {
   for (const std::string& method : follower_names()) {
     const auto start = std::chrono::steady_clock::now();
+    const double cpu_start = processor_seconds(CLOCK_PROCESS_CPUTIME_ID);
     Runner runner;
     runner.method = method;
     runner.follower = make_follower(method, first, region, options);
     runner.training_ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    runner.training_cpu_ms = 1e3 * (processor_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_start);
     runners_.push_back(std::move(runner));
   }
 }
@@ -54,9 +56,9 @@ Race::Race(image::ByteView first, const rigid::Quad& region, const FollowerOptio
 void Race::show(image::ByteView frame, const Warp* truth) {
   for (Runner& runner : runners_) {
     if (runner.lost) continue;
-    const double start = processor_seconds();
+    const double start = processor_seconds(CLOCK_THREAD_CPUTIME_ID);
     runner.warp = runner.follower->update(frame);
-    runner.microseconds.push_back(1e6 * (processor_seconds() - start));
+    runner.microseconds.push_back(1e6 * (processor_seconds(CLOCK_THREAD_CPUTIME_ID) - start));
     const double error =
         truth == nullptr
             ? 0
@@ -79,6 +81,7 @@ void Race::add_rows(const std::string& name, int frames, Results& results) const
     results.add(name, r.method, "frames_total", frames, "frames");
     results.add(name, r.method, "time_per_frame_us", median(r.microseconds), "us");
     results.add(name, r.method, "training_ms", r.training_ms, "ms");
+    results.add(name, r.method, "training_cpu_ms", r.training_cpu_ms, "ms");
     if (!r.errors.empty())
       results.add(name, r.method, "mean_corner_error",
                   std::accumulate(r.errors.begin(), r.errors.end(), 0.0) / double(r.errors.size()),

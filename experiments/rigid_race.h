@@ -14,8 +14,8 @@ namespace sdm::experiments {
 struct Runner {
   std::string method;
   std::unique_ptr<Follower> follower;
-  double training_ms = 0;
-  int tracked = 0;  // frames until it was lost
+  double training_ms = 0, training_cpu_ms = 0;  // by the clock; of all threads together
+  int tracked = 0;                              // frames until it was lost
   bool lost = false;
   rigid::Warp warp = rigid::Warp::Identity();  // of the last frame
   std::vector<double> microseconds, errors;    // of each frame; errors are those that were tracked
@@ -37,8 +37,8 @@ class Race {
   const std::vector<Runner>& runners() const { return runners_; }
   const rigid::TemplateShape& shape() const { return judge_.model().shape; }
 
-  /// frames_tracked, frames_total, time_per_frame_us, training_ms and, where the truth is known,
-  /// mean_corner_error.
+  /// frames_tracked, frames_total, time_per_frame_us, training_ms, training_cpu_ms and, where the
+  /// truth is known, mean_corner_error.
   void add_rows(const std::string& name, int frames, Results& results) const;
 
  private:
