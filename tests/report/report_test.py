@@ -35,8 +35,9 @@ addEventListener("load", () => setTimeout(() => {
     };
   });
   const seen = {
-    figures, dark: matchMedia("(prefers-color-scheme: dark)").matches, back: getComputedStyle(document.body).backgroundColor,
-    width: innerWidth, page: document.documentElement.scrollWidth, sections: document.querySelectorAll("main > section").length,
+    figures, width: innerWidth, page: document.documentElement.scrollWidth,
+    dark: matchMedia("(prefers-color-scheme: dark)").matches,
+    back: getComputedStyle(document.body).backgroundColor,
     broken: [...document.images].filter((i) => !i.naturalWidth).length,
     dead: [...document.querySelectorAll("nav a")].filter((a) => !document.querySelector(a.getAttribute("href"))).length,
   };
