@@ -64,6 +64,7 @@ FaceMethod model_method(std::string name, face::Model model, const face::BoxConv
   if (stages > 0) {
     model.maps.resize(std::size_t(stages));
     model.recipe.stages.resize(std::size_t(stages));
+    model.confidence = {};  // it is the last stage's
   }
   FaceMethod method;
   method.name = std::move(name);

@@ -12,6 +12,7 @@
 #include "apps/sdm/commands.h"
 #include "apps/sdm/faces.h"
 #include "apps/sdm/progress.h"
+#include "apps/sdm/score.h"
 #include "experiments/face_methods.h"
 #include "experiments/plot.h"
 #include "experiments/results.h"
@@ -32,7 +33,7 @@ struct Arguments {
   std::string detector, normaliser = "outer_eyes";
   std::vector<float> offset;
   int points = 0;
-  bool one_stage = false, json = false, skip_bad = false;
+  bool one_stage = false, json = false, skip_bad = false, score = false;
   fs::path plot, sheet, save_predictions, save_boxes;
   int worst = 20;
   std::uint64_t seed = 1;
@@ -139,6 +140,22 @@ void save_boxes(const face::Annotations& truth, const std::string& detector, con
   face::write_boxes(path, boxes, detector);
 }
 
+std::vector<face::Roc> score_curves(const Arguments& arguments, const face::Annotations& truth) {
+  std::vector<face::Roc> curves;
+  for (const std::string& text : arguments.models)
+    if (arguments.score)
+      curves.push_back(score_curve(face::Model::load(experiments::named_file(text).second), truth,
+                                   arguments.seed, arguments.threads));
+  return curves;
+}
+
+std::vector<std::string> names_of(const Arguments& arguments) {
+  std::vector<std::string> names;
+  for (const std::string& text : arguments.models)
+    names.push_back(experiments::named_file(text).first);
+  return names;
+}
+
 void evaluate(const Arguments& arguments) {
   cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);  // we report ourselves
   if (arguments.models.empty() && arguments.predictions.empty())
@@ -187,6 +204,9 @@ void evaluate(const Arguments& arguments) {
     results.back().name = method.name;
     json.push_back(to_json(results.back(), method, truth, run.from_truth, arguments.worst));
   }
+  const std::vector<face::Roc> curves = score_curves(arguments, truth);
+  for (std::size_t i = 0, at = 0; i < curves.size(); ++i, at += arguments.one_stage ? 2 : 1)
+    json[at]["score"] = score_json(curves[i]);
   if (arguments.json) {
     fmt::print("{}\n", (json.size() == 1 ? json[0] : json).dump(1));
   } else {
@@ -196,10 +216,13 @@ void evaluate(const Arguments& arguments) {
       fmt::print("; {} had no box and started from the truth's", run.from_truth);
     fmt::print("\n\n");
     print(results, methods);
+    if (arguments.score) fmt::print("\n{}\n", score_table(names_of(arguments), curves));
   }
-  if (!arguments.plot.empty())
-    experiments::write_text(arguments.plot,
-                            experiments::svg({experiments::error_curves(results)}, 1));
+  if (!arguments.plot.empty()) {
+    std::vector<experiments::Chart> charts{experiments::error_curves(results)};
+    if (arguments.score) charts.emplace_back(score_chart(names_of(arguments), curves));
+    experiments::write_text(arguments.plot, experiments::svg(charts, 1));
+  }
   if (!arguments.sheet.empty())
     opencv::write_image(arguments.sheet,
                         worst_cases(results[0], methods[0], truth, arguments.worst));
@@ -222,6 +245,8 @@ void add_eval(CLI::App& app) {
       ->required();
   command->add_option("--boxes", arguments->boxes,
                       "Boxes of the faces (CSV); without it the annotations' own, or the detector");
+  command->add_flag("--score", arguments->score,
+                    "Also tell how well the models' scores tell good fits from failed ones");
   command->add_option("--detector", arguments->detector,
                       "Whose boxes: the column in --boxes, or the detector to run; default: the "
                       "model's own");

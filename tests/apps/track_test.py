@@ -68,6 +68,10 @@ def train(folder, rng):
     run("train", folder / "train.csv", "--boxes", folder / "boxes.csv", "--score-of", model, "-o",
         folder / "again.sdm")
     assert (folder / "again.sdm").read_bytes() == model.read_bytes()
+    # The score tells good fits from failed ones, and eval says how well.
+    told = json.loads(run("eval", "--truth", folder / "train.csv", "--boxes", folder / "boxes.csv", "--model",
+                          model, "--normaliser", "box_diagonal", "--score", "--json").stdout)
+    assert told["score"]["auc"] > 0.98 and told["score"]["failed"] > 90, told["score"]
     return model
 
 

@@ -1,0 +1,93 @@
+#include "apps/sdm/score.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "adapters/opencv/image.h"
+#include "apps/sdm/progress.h"
+#include "experiments/results.h"
+#include "sdm/error.h"
+#include "sdm/face/aligner.h"
+#include "sdm/face/markup.h"
+#include "sdm/face/trial.h"
+#include "sdm/linear/thread_pool.h"
+
+namespace sdm::app {
+
+face::Roc score_curve(const face::Model& model, const face::Annotations& truth, std::uint64_t seed,
+                      int threads) {
+  const std::vector<int> ids = model.points() == 68 ? face::ibug(68).ids : truth.ids;
+  if (Index(ids.size()) != model.points())
+    throw Error(fmt::format("--score: the model has {} points, the truth {}", model.points(),
+                            truth.ids.size()));
+  const std::size_t count = truth.faces.size();
+  std::vector<std::vector<face::ScoredFit>> fits(count);
+  Progress progress("scoring");
+  ThreadPool pool(threads);
+  constexpr std::size_t kBatch = 32;
+  for (std::size_t first = 0; first < count; first += kBatch) {
+    pool.run(Index(std::min(kBatch, count - first)), [&](Index offset, int) {
+      const std::size_t i = first + std::size_t(offset);
+      const face::Annotation& one = truth.faces[i];
+      const face::Shape points = face::select(one.points, truth.ids, ids);
+      if (!points.allFinite()) return;
+      const auto picture = opencv::read_grey(truth.path(one));
+      face::Aligner aligner(model);
+      for (int kind = 0; kind < face::kTrialKinds; ++kind) {
+        const face::Trial trial =
+            face::make_trial(kind, picture, points, model,
+                             (seed * 1000003 + i) * face::kTrialKinds + std::size_t(kind));
+        const face::Alignment& fit =
+            aligner.align(trial.has_face() ? picture : trial.faceless, trial.start);
+        const bool good = trial.has_face() &&
+                          face::unit_error(fit.points, points, model.mean) < double(face::kGoodFit);
+        fits[i].push_back({double(fit.score), good});
+      }
+    });
+    progress.update(double(first) / double(count));
+  }
+  std::vector<face::ScoredFit> all;
+  for (const auto& some : fits) all.insert(all.end(), some.begin(), some.end());
+  progress.clear();
+  return face::roc(std::move(all));
+}
+
+nlohmann::ordered_json score_json(const face::Roc& curve) {
+  return {{"good", curve.good},
+          {"failed", curve.failed},
+          {"auc", curve.area},
+          {"true_positives_at_1_percent", curve.true_positives_at(0.01)},
+          {"true_positives_at_half", curve.at(0.5).true_positives},
+          {"false_alarms_at_half", curve.at(0.5).false_alarms}};
+}
+
+std::string score_table(const std::vector<std::string>& names,
+                        const std::vector<face::Roc>& curves) {
+  std::vector<std::vector<std::string>> lines{
+      {"score", "good fits", "failed", "auc", "tp % at fa 1 %", "tp % at .5", "fa % at .5"}};
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    const face::Roc& c = curves[i];
+    lines.push_back({names[i], std::to_string(c.good), std::to_string(c.failed),
+                     fmt::format("{:.5f}", c.area),
+                     fmt::format("{:.2f}", 100 * c.true_positives_at(0.01)),
+                     fmt::format("{:.2f}", 100 * c.at(0.5).true_positives),
+                     fmt::format("{:.2f}", 100 * c.at(0.5).false_alarms)});
+  }
+  return experiments::format_table(lines);
+}
+
+experiments::LineChart score_chart(const std::vector<std::string>& names,
+                                   const std::vector<face::Roc>& curves) {
+  experiments::LineChart chart{"Score: true positives against false alarms",
+                               "failed fits that pass", "good fits that pass"};
+  chart.markers = false;
+  chart.log_x = true;
+  for (std::size_t i = 0; i < curves.size(); ++i)
+    chart.series.push_back({fmt::format("{} ({:.5f})", names[i], curves[i].area),
+                            curves[i].false_alarms, curves[i].true_positives});
+  return chart;
+}
+
+}  // namespace sdm::app
