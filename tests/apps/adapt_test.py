@@ -104,6 +104,15 @@ def test(folder):
     fails("", folder / "no.sdm", *good, *out)
     fails("no/such", model, *good, "-o", folder / "no" / "such" / "new.sdm")
 
+    # Away from any labelled faces the experiment takes installed photographs, or says what to install.
+    away = subprocess.run([SDM, "reproduce", "tracking", "--quick", "-o", folder / "report"],
+                          cwd=folder, capture_output=True, text=True)
+    if away.returncode == 0:
+        results = json.loads((folder / "report" / "tracking" / "results.json").read_text())
+        assert "standing in for the truth" in results["settings"]["source"], results["settings"]
+    else:
+        assert "install" in away.stderr, away.stderr
+
 
 with tempfile.TemporaryDirectory() as folder:
     test(pathlib.Path(folder))
