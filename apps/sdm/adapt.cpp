@@ -8,6 +8,7 @@
 
 #include "adapters/opencv/image.h"
 #include "apps/sdm/commands.h"
+#include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
 #include "sdm/error.h"
 #include "sdm/face/adapter.h"
@@ -33,8 +34,8 @@ struct CorrectedFrame {
 
 std::vector<CorrectedFrame> corrected_frames(const Arguments& a) {
   if (a.images.size() != a.points.size())
-    throw Error(fmt::format("{} --image and {} --points, expected one for the other",
-                            a.images.size(), a.points.size()));
+    throw CLI::ValidationError(fmt::format("{} --image and {} --points, expected one for the other",
+                                           a.images.size(), a.points.size()));
   std::vector<CorrectedFrame> frames;
   for (std::size_t i = 0; i < a.images.size(); ++i) {
     const face::Annotations read = face::read_annotations(a.points[i]);
@@ -48,7 +49,9 @@ std::vector<CorrectedFrame> corrected_frames(const Arguments& a) {
     for (const face::Annotation& one : read.faces) frames.push_back({read.path(one), one.points});
   }
   if (frames.empty())
-    throw Error("no corrected frame: name one with --image and --points, or several with --frames");
+    throw CLI::ValidationError(
+        "adapt needs a corrected frame: name one with --image and --points, or several with "
+        "--frames");
   return frames;
 }
 
@@ -67,6 +70,7 @@ double error_of(const face::Model& model, image::ByteView grey, const face::Shap
 
 // Both files or none: a model without its own state could not learn further.
 void write(const fs::path& path, const face::Model& model, const face::Adaptation& state) {
+  prepare_output(path);
   const fs::path state_path = face::Adaptation::beside(path);
   fs::path new_model = path, new_state = state_path;
   new_model += ".new";
@@ -87,7 +91,7 @@ void write(const fs::path& path, const face::Model& model, const face::Adaptatio
 }
 
 void adapt(const Arguments& a) {
-  if (a.output.empty()) throw Error("-o, the adapted model to write, is missing");
+  if (a.output.empty()) throw CLI::ValidationError("adapt needs -o, the adapted model to write");
   const std::vector<CorrectedFrame> frames = corrected_frames(a);
   a.options.validate();
   const fs::path state_path = a.state.empty() ? face::Adaptation::beside(a.model) : a.state;
@@ -127,6 +131,8 @@ void adapt(const Arguments& a) {
 void learn(const Arguments& a) {
   const face::Model model = face::Model::load(a.model);
   const face::Annotations faces = face::read_annotations(a.learn);
+  const fs::path path = a.output.empty() ? face::Adaptation::beside(a.model) : a.output;
+  prepare_output(path);
   face::AdaptationLearner learner(model);
   Progress progress("learning");
   for (std::size_t i = 0; i < faces.faces.size(); ++i) {
@@ -139,7 +145,6 @@ void learn(const Arguments& a) {
     progress.update(static_cast<double>(i) / static_cast<double>(faces.faces.size()));
   }
   progress.clear();
-  const fs::path path = a.output.empty() ? face::Adaptation::beside(a.model) : a.output;
   learner.finish().save(path);
   fmt::print("wrote {} ({:.0f} kB) from {} faces\n", path.string(),
              static_cast<double>(fs::file_size(path)) / 1e3, faces.faces.size());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <Eigen/Cholesky>
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -160,10 +161,9 @@ void AdaptationLearner::add(image::ByteView grey, const Shape& truth) {
       const Vector<float> z = s.lesson.see(k);
       const double error = s.lesson.error();
       // As the trainer weighs them: beyond half a unit the start had lost the face.
-      const double weight = error > 0.5 ? 1e-4
-                            : s.options.robust > 0 && error > s.options.robust
-                                ? s.options.robust / error
-                                : 1;
+      const double weight = s.options.robust == 0 ? 1
+                            : error > 0.5         ? 1e-4
+                                                  : std::min(1.0, s.options.robust / error);
       Vector<double> phi(z.size() + 1);
       phi << z.cast<double>(), 1;
       s.sums[k] += weight * phi * phi.transpose();

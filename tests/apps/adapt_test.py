@@ -84,9 +84,9 @@ def test(folder):
 
     out = ["-o", folder / "new.sdm"]
     good = ["--image", frame, "--points", points]
-    fails("no corrected frame", model, *out)
-    fails("-o", model, *good)
-    fails("2 --image and 1 --points", model, *good, "--image", frame, *out)
+    fails("adapt needs a corrected frame", model, *out, code=2)
+    fails("adapt needs -o", model, *good, code=2)
+    fails("2 --image and 1 --points", model, *good, "--image", frame, *out, code=2)
     fails("belongs to another model", adapted, *good, "--state", state, *out)
     fails("not found", model, *good, "--state", folder / "no.sdm", *out)
     fails("face-adaptation", model, *good, "--state", model, *out)
@@ -102,7 +102,7 @@ def test(folder):
     fails("the weight is 0", model, *good, "--weight", 0, *out)
     fails("forgetting is 2", model, *good, "--forget", 2, *out)
     fails("", folder / "no.sdm", *good, *out)
-    fails("no/such", model, *good, "-o", folder / "no" / "such" / "new.sdm")
+    fails("is a folder", model, *good, "-o", folder / "train")
 
     # Away from any labelled faces the experiment takes installed photographs, or says what to install.
     away = subprocess.run([SDM, "reproduce", "tracking", "--quick", "-o", folder / "report"],
