@@ -91,9 +91,10 @@ void draw(cv::Mat& picture, const face::TrackedFrame& found) {
 // What became of each face over the video, for the plot and the summary.
 class History {
  public:
-  explicit History(bool keeps) : keeps_(keeps) {}
+  History(bool keeps, double threshold) : keeps_(keeps), threshold_(threshold) {}
 
   void add(double seconds, const face::TrackedFrame& found) {
+    end_ = seconds;
     empty += found.faces.empty() ? 1 : 0;
     searches += found.searched ? 1 : 0;
     lost += int(found.lost.size());
@@ -108,6 +109,7 @@ class History {
     experiments::LineChart score{"Score", "seconds", "probability of a good fit"},
         pose{"Head pose", "seconds", "degrees"},
         off{"Landmarks off the rigid head", "seconds", "percent of its size"};
+    score.series.push_back({"lost below", {0, end_}, {threshold_, threshold_}});
     for (const auto& [id, curves] : curves_) {
       const auto add = [&](experiments::LineChart& chart, const char* name, std::size_t which) {
         chart.series.push_back({fmt::format("{} {}", name, id), curves.time, curves.values[which]});
@@ -151,6 +153,7 @@ class History {
   }
 
   bool keeps_;
+  double threshold_, end_ = 0;
   std::map<int, Curves> curves_;
 };
 
@@ -178,7 +181,7 @@ void track(const Arguments& arguments) {
   VideoLoop loop("track", arguments.files);
   stopped = 0;
   const auto before = std::signal(SIGINT, stop);
-  History history(!arguments.plot.empty());
+  History history(!arguments.plot.empty(), double(options.threshold));
   double searching = 0, following = 0;
   const auto begin = Clock::now();
   const auto since = [](Clock::time_point start) {
