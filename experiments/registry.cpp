@@ -16,9 +16,10 @@ std::string command_of(const Experiment& experiment, const ExperimentContext& co
                                     context.output.string(), context.seed);
   if (context.quick) command += " --quick";
   if (!context.data.empty()) command += " --data " + context.data.string();
-  if (!context.video.empty())
+  if (experiment.name == "rigid" && !context.video.empty())
     command += fmt::format(" --video {} --box {}", context.video, fmt::join(context.box, ","));
-  for (const std::string& peer : context.peers) command += fmt::format(" --peer \"{}\"", peer);
+  if (experiment.name == "faces")
+    for (const std::string& peer : context.peers) command += fmt::format(" --peer \"{}\"", peer);
   return command;
 }
 
@@ -29,18 +30,18 @@ const std::vector<Experiment>& all_experiments() {
       {"analytic", "scalar functions: generic maps, and reversed SDM against Newton", run_analytic,
        1, 1},
       {"rigid", "rigid tracking: SDM against Lucas-Kanade and ECC, and how often each converges",
-       run_rigid, 500, 40},
+       run_rigid, 600, 32},
       {"faces",
        "facial feature detection: SDM against one linear stage, IntraFace and dlib on LFPW",
-       run_faces, 10, 10},
+       run_faces, 6, 5},
       {"tracking",
        "facial feature tracking: against detecting in every frame, and adapting to one person",
-       run_tracking, 90, 8},
+       run_tracking, 130, 14},
       {"pose", "3D pose: SDM against POSIT and OpenCV's solvePnP, narrow and wide ranges", run_pose,
-       150, 15},
+       110, 13},
       {"headpose", "head pose of labelled faces: the learned 3D shape against SQPnP with a mesh's",
-       run_headpose, 5, 1},
-      {"nist", "the 27 NIST StRD regression problems: SDM, SDM + refine, Ceres", run_nist, 150, 20},
+       run_headpose, 2, 1},
+      {"nist", "the 27 NIST StRD regression problems: SDM, SDM + refine, Ceres", run_nist, 45, 12},
   };
   return experiments;
 }

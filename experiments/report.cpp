@@ -90,7 +90,7 @@ std::string html(const Table& table, const fs::path&) {
                     "</thead>\n<tbody>\n";
   for (std::size_t i = 1; i < table.lines.size(); ++i) out += line(table.lines[i], "td", false);
   out += "</tbody></table></div>\n";
-  if (table.lines.size() < 30) return out;
+  if (table.lines.size() < 40) return out;
   return fmt::format("<details><summary>Show the {} lines</summary>\n{}</details>\n",
                      table.lines.size() - 1, out);
 }

@@ -60,7 +60,7 @@
           legend: { display: data.legend, labels: { boxWidth: 12, boxHeight: 4 } },
           tooltip: { callbacks: { label: (c) => `${c.dataset.label}: ${+c.parsed.y.toPrecision(4)}` } },
         },
-        scales: { x, y: axis(data.y_label, data.log_y, grid) },
+        scales: { x, y: { ...axis(data.y_label, data.log_y, grid), beginAtZero: true } },
       },
     });
   }
