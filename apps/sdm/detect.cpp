@@ -237,7 +237,9 @@ void add_detect(CLI::App& app) {
                    "Larger pictures are searched shrunk to this side")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--min-score", arguments->min_score, "Drop faces that score less (0 to 1)")
+  command
+      ->add_option("--min-score", arguments->min_score,
+                   "Drop faces that score less: 0.5 drops what is hardly one")
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "Print the results as JSON on stdout");
   command->add_option("--draw", arguments->draw,

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -110,9 +110,10 @@ class History {
         pose{"Head pose", "seconds", "degrees"},
         off{"Landmarks off the rigid head", "seconds", "percent of its size"};
     score.series.push_back({"lost below", {0, end_}, {threshold_, threshold_}});
-    for (const auto& [id, curves] : curves_) {
+    for (const auto& one : curves_) {
       const auto add = [&](experiments::LineChart& chart, const char* name, std::size_t which) {
-        chart.series.push_back({fmt::format("{} {}", name, id), curves.time, curves.values[which]});
+        chart.series.push_back(
+            {fmt::format("{} {}", name, one.first), one.second.time, one.second.values[which]});
       };
       add(score, "face", 0);
       add(pose, "yaw", 1);
