@@ -137,8 +137,8 @@ std::string facts(const Results& results) {
   std::string out = "<p class=\"facts\">" + badge(run.value("status", "done"));
   if (results.settings.value("quick", false)) out += "<span class=\"badge quick\">quick run</span>";
   out += fmt::format("{}, took {}, seed {}. On {}.</p>\n", said("began"),
-                     duration(run.value("seconds", 0.0)), results.settings.value("seed", 0),
-                     said("machine"));
+                     duration(run.value("seconds", 0.0)),
+                     text_of(results.settings.value("seed", Json(0))), said("machine"));
   out += fmt::format("<p class=\"facts\">Just this part: <code>{}</code></p>\n", said("command"));
   if (run.contains("message")) out += fmt::format("<p class=\"message\">{}</p>\n", said("message"));
   return out;
@@ -251,7 +251,7 @@ void write_report(const fs::path& directory) {
     facts +=
         "<p class=\"facts\"><span class=\"badge quick\">quick run</span>Some parts ran on a "
         "fraction of their samples: they show that everything runs, not what it reaches.</p>\n";
-  write_text(directory / "results.json", all.dump(1) + "\n");
+  write_text(directory / "results.json", json_text(all));
   write_text(directory / "results.csv",
              rows_as_csv(rows, {"experiment", "case", "method", "metric", "value", "unit"}));
   write_text(directory / "index.html", fill(page_html, {{"css", page_css},

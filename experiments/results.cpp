@@ -90,7 +90,7 @@ std::string Results::csv() const {
 }
 
 void Results::write(const std::filesystem::path& directory) const {
-  write_text(directory / experiment_ / "results.json", json().dump(1) + "\n");
+  write_text(directory / experiment_ / "results.json", json_text(json()));
   write_text(directory / experiment_ / "results.csv", csv());
   for (const Exhibit& exhibit : exhibits)
     if (const Figure* figure = std::get_if<Figure>(&exhibit.content))
@@ -139,6 +139,10 @@ Table metric_table(const Results& results, const std::string& metric, int digits
 
 std::string format_metric(const Results& results, const std::string& metric, int digits) {
   return format_table(metric_table(results, metric, digits).lines);
+}
+
+std::string json_text(const Results::Json& json) {
+  return json.dump(1, ' ', false, Results::Json::error_handler_t::replace) + "\n";
 }
 
 void write_text(const std::filesystem::path& path, const std::string& text) {

@@ -71,6 +71,10 @@ std::string format_table(const std::vector<std::vector<std::string>>& lines);
 Table metric_table(const Results& results, const std::string& metric, int digits = 4);
 std::string format_metric(const Results& results, const std::string& metric, int digits = 4);
 
+/// JSON for a file or stdout. Bytes that are not UTF-8, such as in the name of a file, are
+/// replaced.
+std::string json_text(const Results::Json& json);
+
 /// Writes a text file, making its folder. Throws Error naming the file.
 void write_text(const std::filesystem::path& path, const std::string& text);
 

@@ -70,7 +70,7 @@ void reproduce(const Arguments& arguments) {
   }
   progress.clear();
   if (arguments.json)
-    fmt::print("{}\n", (all.size() == 1 ? all.front() : all).dump(1));
+    fmt::print("{}", experiments::json_text(all.size() == 1 ? all.front() : all));
   else
     fmt::print("look at {}\n", (arguments.context.output / "index.html").string());
   if (failures.size() == 1 && chosen.size() == 1) throw Error(failures[0]);
