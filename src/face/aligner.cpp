@@ -55,8 +55,8 @@ const Alignment& Aligner::align(image::ByteView grey, const Frame& frame) {
 }
 
 const Alignment& Aligner::follow(image::ByteView grey, const Frame& frame) {
-  // Up to here no face on moved stills ends elsewhere (docs/face-tracking.md).
-  constexpr float kStill = 0.08F;
+  // Beyond, the error begins to grow (docs/face-tracking.md).
+  constexpr float kStill = 0.05F;
   return state_->run(grey, frame, kStill);
 }
 

@@ -2,6 +2,7 @@
 // few hundred faces.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 
@@ -12,7 +13,10 @@
 #include "sdm/face/boxes.h"
 #include "sdm/face/evaluation.h"
 #include "sdm/face/markup.h"
+#include "sdm/face/roc.h"
+#include "sdm/face/tracker.h"
 #include "sdm/face/trainer.h"
+#include "sdm/face/trial.h"
 
 namespace sdm::face {
 namespace {
@@ -110,6 +114,71 @@ TEST_P(AShippedModel, LearnsAFaceItErrsOn) {
     EXPECT_LT(run(adapter.model(), one).mean, 0.7 * run(model, one).mean)
         << dev.truth.faces[i].file;
   }
+}
+
+TEST_P(AShippedModel, TellsGoodFitsFromFailedOnes) {
+  NEEDS_SHARED_DATA();
+  const Model model = Model::load(kModels / GetParam().file);
+  const Split test = read_split("lfpw_test", 60);
+  Aligner aligner(model);
+  std::vector<ScoredFit> fits;
+  for (std::size_t i = 0; i < test.pictures.size(); ++i)
+    for (int kind = 0; kind < kTrialKinds; ++kind) {
+      const Shape& truth = test.truth.faces[i].points;
+      const Trial trial = make_trial(kind, test.pictures[i], truth, model, 7 + fits.size());
+      const Alignment& fit =
+          aligner.align(trial.has_face() ? test.pictures[i] : trial.faceless, trial.start);
+      fits.push_back({static_cast<double>(fit.score),
+                      trial.has_face() && unit_error(fit.points, truth, model.mean) <
+                                              static_cast<double>(kGoodFit)});
+    }
+  const Roc curve = roc(fits);
+  EXPECT_GT(curve.area, 0.995);
+  EXPECT_GT(curve.at(0.5).true_positives, 0.95);
+  EXPECT_LT(curve.at(0.5).false_alarms, 0.02);
+}
+
+TEST_P(AShippedModel, FollowsAFaceAsWellAsItDetectsIt) {
+  NEEDS_SHARED_DATA();
+  const Model model = Model::load(kModels / GetParam().file);
+  const Split test = read_split("lfpw_test", 40);
+  Aligner aligner(model);
+  double followed = 0, detected = 0;
+  for (std::size_t i = 0; i < test.pictures.size(); ++i) {
+    const image::ByteView all = test.pictures[i];
+    const int margin = all.width / 12;
+    int searches = 0;
+    Box box;
+    TrackerOptions options;
+    options.smooth = false;
+    Tracker tracker(
+        model,
+        [&](image::ByteView) {
+          ++searches;
+          return std::vector{box};
+        },
+        options);
+    for (int t = 0; t < 12; ++t) {
+      // A window that wanders over the photograph.
+      const int x = static_cast<int>(margin * (1 + std::sin(0.5 * t))),
+                y = static_cast<int>(margin * (1 + std::cos(0.4 * t)));
+      const image::ByteView seen = all.crop(x, y, all.width - 2 * margin, all.height - 2 * margin);
+      Shape truth = test.truth.faces[i].points;
+      truth.colwise() -= Eigen::Vector2f(static_cast<float>(x), static_cast<float>(y));
+      box =
+          perturbed_box(truth, model.mean, model.convention(), 100 * i + static_cast<unsigned>(t));
+      const TrackedFrame& frame = tracker.update(seen, 0.04 * t);
+      if (t == 0 && frame.faces.empty()) break;  // the first fit failed, and it says so
+      ASSERT_EQ(frame.faces.size(), 1U) << i << " " << t;
+      ASSERT_TRUE(frame.faces[0].pose.has_value());
+      EXPECT_EQ(frame.faces[0].id, 1);
+      followed += unit_error(frame.faces[0].points, truth, model.mean);
+      detected += unit_error(aligner.align(seen, box).points, truth, model.mean);
+    }
+    EXPECT_EQ(searches, 1) << i;
+  }
+  // On few faces the two differ by some percent to either side.
+  EXPECT_LT(followed, 1.05 * detected);
 }
 
 INSTANTIATE_TEST_SUITE_P(Of68Points, AShippedModel,
