@@ -105,6 +105,7 @@ std::vector<Claim> claims(const Results& results, int sequences) {
 
 Results run_rigid(const ExperimentContext& context) {
   Results results("rigid");
+  run_videos(context, results);  // first, so that a wrong --video is told at once
   std::string source;
   std::vector<Texture> textures = load_textures(context, source);
   if (context.quick && textures.size() > 2) textures.resize(2);
@@ -159,7 +160,7 @@ Results run_rigid(const ExperimentContext& context) {
   for (const char* condition : {"clean", "relit", "blurred", "noisy", "takeo"})
     if (const Table rates = convergence_table(condition, results); rates.lines[0].size() > 1)
       context.say(format_table(rates.lines));
-  results.exhibits = {
+  std::vector<Exhibit> rendered = {
       {"frames_tracked", "Rigid tracking: frames until lost",
        "Section 6.2: six textures, five motions of about 500 frames, SDM against Lucas-Kanade: SDM "
        "tracks as long or longer on 28 of 30.",
@@ -178,7 +179,7 @@ Results run_rigid(const ExperimentContext& context) {
        "and "
        "template.",
        Figure{charts, 2}}};
-  run_videos(context, results);
+  results.exhibits.insert(results.exhibits.begin(), rendered.begin(), rendered.end());
   results.claims = claims(results, sequences);
   results.settings["textures"] = source;
   results.settings["frames"] = frames;

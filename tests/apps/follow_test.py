@@ -169,6 +169,10 @@ def test_bad_input_is_told_and_leaves_the_output_alone(folder, frames):
     refuse([frames, *box, "--select", folder / "words.txt"], "--select", code=2)
     refuse([frames], "--box", code=2)
     refuse([frames, *box, "--model", "rubber"], "rubber", code=2)
+    # A video of one's own in the experiment is looked at before anything is rendered.
+    assert "--box" in run("reproduce", "rigid", "--video", frames, code=2).stderr
+    told = run("reproduce", "rigid", "-o", folder / "report", "--video", folder / "none.mp4", *box, code=1)
+    assert "no such file or folder" in told.stderr, told
     assert "cannot be written" in run("follow", frames, *box, "--json", folder / "no" / "x", code=1).stderr
     assert "cannot be written" in run("follow", frames, *box, "-o", folder / "no" / "x.mp4", code=1).stderr
 
