@@ -34,7 +34,7 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& wrong) {
   std::string message = wrong.what();
   // CLI11 writes the largest double in full where any positive number will do.
   if (const auto at = message.find(" not in range 0"); at != std::string::npos)
-    message = message.substr(0, at) + " is too small, expected a positive number";
+    message.replace(at, std::string::npos, " is too small, expected a positive number");
   if (dynamic_cast<const CLI::ExtrasError*>(&wrong) && app.get_subcommands().empty()) {
     std::string names;
     for (const CLI::App* command : app.get_subcommands({}))

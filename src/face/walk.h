@@ -29,8 +29,8 @@ class Walk {
   /// Through all stages by the model's maps. Gives the mean distance of the last step, in units.
   float descend();
 
-  /// What the confidence looks at: the patches of the last stage at the shape as it is now, on whole
-  /// pixels, sums of both sides where there is a mirror.
+  /// What the confidence looks at: the patches of the last stage at the shape as it is now, on
+  /// whole pixels, sums of both sides where there is a mirror.
   Eigen::Ref<const Vector<float>> patch_sums();
   Index patch_sums_size() const { return foldings_.back().size(); }
 
