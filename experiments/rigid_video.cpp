@@ -148,7 +148,10 @@ void run_videos(const ExperimentContext& context, Results& results) {
   std::vector<Video> videos = installed_videos();
   if (!context.video.empty()) {
     Video given;
-    given.name = std::filesystem::path(context.video).stem().string();
+    const std::filesystem::path path(context.video);
+    const bool pattern = path.filename().string().find('%') != std::string::npos;
+    given.name = (pattern ? path.parent_path().filename() : path.stem()).string();
+    if (given.name.empty()) given.name = "video";
     given.path = context.video;
     given.region = rigid::quad_of_numbers(context.box);
     videos = {given};
