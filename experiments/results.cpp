@@ -147,7 +147,7 @@ std::string json_text(const Results::Json& json) {
 
 void write_text(const std::filesystem::path& path, const std::string& text) {
   std::error_code failed;
-  std::filesystem::create_directories(path.parent_path(), failed);
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), failed);
   if (failed)
     throw Error(fmt::format("cannot make the folder {}: {}", path.parent_path().string(),
                             failed.message()));

@@ -94,5 +94,12 @@ TEST(Registry, SaysWhichOptionNamesTheDataWhenItIsMissing) {
   }
 }
 
+TEST(WriteText, NeedsNoFolderInTheName) {
+  const std::filesystem::path name = "sdm_write_text_test.txt";
+  write_text(name, "text");
+  EXPECT_EQ(std::filesystem::file_size(name), 4U);
+  std::filesystem::remove(name);
+}
+
 }  // namespace
 }  // namespace sdm::experiments
