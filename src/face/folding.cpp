@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "image/simd.h"
+#include "simd.h"
 #include "sdm/image/gradient_channels.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "image/checks.h"
-#include "image/simd.h"
 #include "sdm/image/hog.h"
+#include "simd.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/dense_hog.cpp"

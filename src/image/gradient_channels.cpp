@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "image/simd.h"
 #include "sdm/error.h"
+#include "simd.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/gradient_channels.cpp"

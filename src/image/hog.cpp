@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "image/checks.h"
-#include "image/simd.h"
+#include "simd.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/hog.cpp"

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "image/checks.h"
-#include "image/simd.h"
 #include "sdm/error.h"
 #include "sdm/image/scalar.h"
+#include "simd.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/resample.cpp"

@@ -4,8 +4,8 @@
 
 #include "image/checks.h"
 #include "image/sample.h"
-#include "image/simd.h"
 #include "sdm/image/scalar.h"
+#include "simd.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/warp.cpp"

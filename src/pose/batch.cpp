@@ -6,10 +6,8 @@
 #include <numeric>
 
 #include "pose/state.h"
+#include "simd.h"
 
-// Scalable vectors (SVE, RISC-V) cannot be elements of arrays, which the kernel relies on; such
-// machines run their fixed-size targets.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "pose/batch.cpp"
 #include <hwy/foreach_target.h>
