@@ -11,7 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "sdm/image/scalar.h"
+#include "image/scalar.h"
+#include "sdm/image/resample.h"
 
 #if SDM_BENCH_OPENCV
 #include <opencv2/imgproc.hpp>

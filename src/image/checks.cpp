@@ -24,20 +24,23 @@ void check_output(std::size_t out, std::size_t expected) {
 }  // namespace
 
 void HogOptions::validate() const {
-  if (cells < 1 || cells > 8) {
-    throw Error(fmt::format("HoG cells a side are {}, expected 1 to 8", cells));
+  if (cells < 1 || cells > kMaxCells) {
+    throw Error(fmt::format("HoG cells a side are {}, expected 1 to {}", cells, kMaxCells));
   }
-  // On a larger patch the sums of 1/256 grey levels could leave 31 bits.
-  if (!(cell >= 0.5f && float(cells) * cell <= 256.f)) {
-    throw Error(fmt::format("HoG cell is {} px, expected 0.5 to {}, a patch of 256 px", cell,
-                            256.f / float(cells)));
+  if (!(cell >= 0.5f && float(cells) * cell <= float(kMaxPatch))) {
+    throw Error(fmt::format("HoG cell is {} px, expected 0.5 to {}, a patch of {} px", cell,
+                            float(kMaxPatch) / float(cells), kMaxPatch));
   }
   check_epsilon(epsilon);
 }
 
 void DenseHogOptions::validate() const {
-  if (cell < 1 || cell > 64) throw Error(fmt::format("HoG cell is {} px, expected 1 to 64", cell));
-  if (radius < 0) throw Error(fmt::format("HoG block radius is {}, expected 0 or more", radius));
+  if (cell < 1 || cell > kMaxCell) {
+    throw Error(fmt::format("HoG cell is {} px, expected 1 to {}", cell, kMaxCell));
+  }
+  if (radius < 0 || radius > kMaxRadius) {
+    throw Error(fmt::format("HoG block radius is {}, expected 0 to {}", radius, kMaxRadius));
+  }
   check_epsilon(epsilon);
 }
 
@@ -85,11 +88,11 @@ void hog(const GradientChannels& channels, Eigen::Index points, const HogOptions
 void dense_hog(int width, int height, const DenseHogOptions& options, std::size_t out) {
   options.validate();
   const int columns = options.columns(width), rows = options.rows(height);
-  if (columns < 1 || rows < 1 || columns > 128 || rows > 128) {
+  constexpr int most = DenseHogOptions::kMaxCells;
+  if (columns < 1 || rows < 1 || columns > most || rows > most) {
     throw Error(
-        fmt::format("dense HoG of a {} x {} picture has {} x {} cells, expected 1 to 128 "
-                    "a side",
-                    width, height, columns, rows));
+        fmt::format("dense HoG of a {} x {} picture has {} x {} cells, expected 1 to {} a side",
+                    width, height, columns, rows, most));
   }
   check_output(out, std::size_t(options.size(width, height)));
 }

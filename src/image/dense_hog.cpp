@@ -21,8 +21,8 @@ using F = hn::ScalableTag<float>;
 using VF = hn::Vec<F>;
 using F8 = hn::CappedTag<float, kBins>;
 using I8 = hn::RebindToSigned<F8>;
-constexpr int kMaxCell = 64;
-constexpr int kMaxCells = 128;
+constexpr int kMaxCell = DenseHogOptions::kMaxCell;
+constexpr int kMaxCells = DenseHogOptions::kMaxCells;
 
 // Votes of `height` rows of pixels, summed down each column: columns[bin][x].
 using Columns = float[kBins][kStripe + kPad];

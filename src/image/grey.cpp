@@ -1,7 +1,7 @@
 #include "sdm/image/grey.h"
 
 #include "image/checks.h"
-#include "sdm/image/scalar.h"
+#include "image/scalar.h"
 #include "simd.h"
 
 #undef HWY_TARGET_INCLUDE

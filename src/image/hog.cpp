@@ -1,6 +1,7 @@
 #include "sdm/image/hog.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "image/checks.h"
 #include "simd.h"
@@ -20,7 +21,7 @@ using F8 = hn::CappedTag<float, kBins>;
 using I8 = hn::RebindToSigned<F8>;
 using VF = hn::Vec<F8>;
 using VI = hn::Vec<I8>;
-constexpr int kMaxCells = 8;
+constexpr int kMaxCells = HogOptions::kMaxCells;
 
 // Edges of the cells along one axis, in columns (or rows) of the integral image.
 struct Edges {
@@ -56,8 +57,8 @@ void whole_cells(const GradientChannels& channels, const Edges& xs, const Edges&
   }
 }
 
-// Sums from the patch's own corner are exact integers small enough for a float, so it is they that
-// are interpolated at the edges, and not the integral image with its large wrapped numbers.
+// Sums from the patch's own corner are far smaller than the wrapped sums of the integral image, so
+// it is they that are turned into floats and interpolated at the edges.
 void weighted_cells(const GradientChannels& channels, const Edges& xs, const Edges& ys, int n,
                     int first, VF scale, float* out) {
   const int x0 = xs.at[0];

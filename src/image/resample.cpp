@@ -7,7 +7,6 @@
 
 #include "image/checks.h"
 #include "sdm/error.h"
-#include "sdm/image/scalar.h"
 #include "simd.h"
 
 #undef HWY_TARGET_INCLUDE

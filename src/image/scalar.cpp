@@ -1,4 +1,4 @@
-#include "sdm/image/scalar.h"
+#include "image/scalar.h"
 
 #include <algorithm>
 #include <cmath>
@@ -157,7 +157,7 @@ void dense(ImageView<const T> src, const DenseHogOptions& o, std::span<float> ou
   const int columns = o.columns(src.width), rows = o.rows(src.height);
   const int left = (src.width - columns * o.cell) / 2, top = (src.height - rows * o.cell) / 2;
   const bool l1 = o.normalisation == Normalisation::sqrt_l1;
-  float energy[128 * 128];
+  float energy[DenseHogOptions::kMaxCells * DenseHogOptions::kMaxCells];
   for (int i = 0; i < columns * rows; ++i) {
     float* cell = &out[std::size_t(i * kBins)];
     std::fill_n(cell, kBins, 0.f);
@@ -252,7 +252,7 @@ void hog(const GradientChannels& channels, const Eigen::Ref<const Eigen::Matrix2
   const int n = options.cells;
   const float scale = 1 / (256 * options.cell * options.cell);
   for (Eigen::Index p = 0; p < points.cols(); ++p) {
-    Edge x[9], y[9];
+    Edge x[HogOptions::kMaxCells + 1], y[HogOptions::kMaxCells + 1];
     for (int i = 0; i <= n; ++i) {
       const float offset = 0.5f + (float(i) - 0.5f * float(n)) * options.cell;
       x[i] = edge(points(0, p) + offset, channels.width(), options.subpixel);

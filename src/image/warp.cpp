@@ -4,7 +4,7 @@
 
 #include "image/checks.h"
 #include "image/sample.h"
-#include "sdm/image/scalar.h"
+#include "image/scalar.h"
 #include "simd.h"
 
 #undef HWY_TARGET_INCLUDE

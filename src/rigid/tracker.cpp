@@ -14,8 +14,7 @@ namespace {
 
 // A motion beyond what was trained for often ends within it: then the maps run again from there.
 constexpr int kPasses = 3;
-constexpr double kDoubt = 0.5;   // above this share of the limit
-constexpr int kMostCells = 128;  // of a dense HoG, a side
+constexpr double kDoubt = 0.5;  // above this share of the limit
 
 std::shared_ptr<const TrackerModel> checked(TrackerModel model) {
   const auto require = [](bool good, const char* message) {
@@ -30,7 +29,7 @@ std::shared_ptr<const TrackerModel> checked(TrackerModel model) {
           "the template of the tracker's model has no sensible shape");
   for (const Canvas& canvas : model.canvases) {
     canvas.hog.validate();
-    const int most = kMostCells * canvas.hog.cell;
+    const int most = image::DenseHogOptions::kMaxCells * canvas.hog.cell;
     require(canvas.unit > 0 && canvas.unit <= kTemplateSide && canvas.width >= canvas.hog.cell &&
                 canvas.height >= canvas.hog.cell && canvas.width <= most && canvas.height <= most,
             "a canvas of the tracker's model has no sensible size");

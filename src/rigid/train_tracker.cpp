@@ -22,7 +22,10 @@ constexpr double kFlat = 0.5;  // mean gradient, grey levels a pixel, below whic
 // One norm for the whole template: a change of the light's strength drops out, and cells without
 // texture, which hold nothing but noise, stay small.
 image::DenseHogOptions hog_options(int cell) {
-  return {.cell = cell, .radius = 1000, .normalisation = image::Normalisation::l2, .epsilon = 1};
+  return {.cell = cell,
+          .radius = image::DenseHogOptions::kMaxRadius,
+          .normalisation = image::Normalisation::l2,
+          .epsilon = 1};
 }
 
 /// The template and its surround at a pixel a unit, as the camera gives it, and blurred and noisy.

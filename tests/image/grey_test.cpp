@@ -5,9 +5,9 @@
 #include <cmath>
 #include <vector>
 
+#include "image/scalar.h"
 #include "pictures.h"
 #include "sdm/error.h"
-#include "sdm/image/scalar.h"
 
 namespace sdm::image {
 namespace {

@@ -6,9 +6,9 @@
 #include <limits>
 #include <vector>
 
+#include "image/scalar.h"
 #include "pictures.h"
 #include "sdm/error.h"
-#include "sdm/image/scalar.h"
 
 namespace sdm::image {
 namespace {
@@ -52,7 +52,7 @@ TEST(Hog, AtAnyPointEqualsItsScalarTwin) {
       0, 4.1f, 30.5f, 69.75f, 80, -1000, 20, 20, NAN;
   for (const auto& [w, h] : sizes) {
     const auto channels = channels_of(noise<float>(w, h, unsigned(w)));
-    for (int cells = 1; cells <= 8; ++cells) {
+    for (int cells = 1; cells <= HogOptions::kMaxCells; ++cells) {
       for (float cell : {0.5f, 3.f, 7.3f, 32.f}) {
         for (Normalisation how : kNormalisations) {
           for (bool subpixel : {true, false}) {
@@ -207,7 +207,9 @@ TEST(DenseHog, OfAnySizeEqualsItsScalarTwin) {
         for (Normalisation how : kNormalisations) {
           const DenseHogOptions options{.cell = cell, .radius = radius, .normalisation = how};
           const int columns = options.columns(w), rows = options.rows(h);
-          if (columns < 1 || rows < 1 || columns > 128 || rows > 128) continue;
+          if (columns < 1 || rows < 1 || columns > DenseHogOptions::kMaxCells ||
+              rows > DenseHogOptions::kMaxCells)
+            continue;
           std::vector<float> expected(std::size_t(options.size(w, h))), found = expected;
           scalar::dense_hog(floats, options, expected);
           on_every_target([&] {
@@ -253,7 +255,10 @@ TEST(DenseHog, RefusesBadOptionsAndSizes) {
   EXPECT_NO_THROW(dense_hog(image, {}, out));
   EXPECT_THROW(dense_hog(image, {.cell = 0}, out), Error);
   EXPECT_THROW(dense_hog(image, {.cell = 65}, out), Error);
-  EXPECT_THROW(dense_hog(image, {.radius = -1}, out), Error);
+  for (int radius : {-1, 1001, std::numeric_limits<int>::max()}) {
+    EXPECT_THROW(dense_hog(image, {.radius = radius}, out), Error);
+    EXPECT_THROW(scalar::dense_hog(image, {.radius = radius}, out), Error);
+  }
   EXPECT_THROW(dense_hog(image, {.epsilon = -1}, out), Error);
   EXPECT_THROW(dense_hog(image, {.cell = 9}, out), Error);
   EXPECT_THROW(dense_hog(noise<float>(5, 100, 1), {}, {}), Error);

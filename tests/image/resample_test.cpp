@@ -4,9 +4,9 @@
 
 #include <cmath>
 
+#include "image/scalar.h"
 #include "pictures.h"
 #include "sdm/error.h"
-#include "sdm/image/scalar.h"
 
 namespace sdm::image {
 namespace {

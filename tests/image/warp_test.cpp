@@ -6,9 +6,9 @@
 #include <limits>
 #include <vector>
 
+#include "image/scalar.h"
 #include "pictures.h"
 #include "sdm/error.h"
-#include "sdm/image/scalar.h"
 
 namespace sdm::image {
 namespace {

@@ -18,8 +18,12 @@ enum class Normalisation { none, l2, l2_hys, sqrt_l1 };
 
 /// A descriptor of cells x cells squares of `cell` px around a point, kBins votes each.
 struct HogOptions {
-  int cells = 4;  ///< cells a side, 1..8; 4 gives the classic 4 x 4 x 8 = 128 values
-  /// Side of a cell in px, 0.5 or more; need not be whole. The patch may have 256 px a side.
+  static constexpr int kMaxCells = 8;
+  /// On a larger patch the sums of 1/256 grey levels could leave 31 bits.
+  static constexpr int kMaxPatch = 256;
+
+  int cells = 4;  ///< cells a side, 1..kMaxCells; 4 gives the classic 4 x 4 x 8 = 128 values
+  /// Side of a cell in px, 0.5 or more; need not be whole. The patch may have kMaxPatch px a side.
   float cell = 8;
   /// Cell edges between pixels are weighted exactly; otherwise they are rounded to whole pixels,
   /// which is a little faster and a little worse.
@@ -44,8 +48,13 @@ void hog(const GradientChannels& channels, const Eigen::Ref<const Eigen::Matrix2
 /// over, each normalised by the cells at most `radius` away from it (a block of 3 x 3 by default).
 /// In a block, l2_hys clips without the second l2.
 struct DenseHogOptions {
-  int cell = 10;   ///< side of a cell in px, 1..64
-  int radius = 1;  ///< 0: each cell by itself; as large as the picture: one norm for all
+  static constexpr int kMaxCell = 64;
+  static constexpr int kMaxRadius = 1000;
+  static constexpr int kMaxCells = 128;  ///< of a picture, a side
+
+  int cell = 10;  ///< side of a cell in px, 1..kMaxCell
+  /// Up to kMaxRadius. 0: each cell by itself; as large as the picture: one norm for all.
+  int radius = 1;
   Normalisation normalisation = Normalisation::l2_hys;
   float epsilon = 1e-1f;  ///< as in HogOptions
 
@@ -58,7 +67,7 @@ struct DenseHogOptions {
 
 /// Gives: cells row by row, kBins values each, into `out` of options.size(width, height) values.
 /// The gradients are those of GradientChannels, but no integral image is built.
-/// Throws: bad options, a picture smaller than a cell or of more than 128 cells a side, or an
+/// Throws: bad options, a picture smaller than a cell or of more than kMaxCells a side, or an
 /// output of another size. Thread-safe, allocates nothing.
 void dense_hog(FloatView src, const DenseHogOptions& options, std::span<float> out);
 void dense_hog(ByteView src, const DenseHogOptions& options, std::span<float> out);

@@ -2,7 +2,6 @@
 
 #include "sdm/image/grey.h"
 #include "sdm/image/hog.h"
-#include "sdm/image/resample.h"
 #include "sdm/image/warp.h"
 
 /// What each vector kernel computes, written as plainly as it can be: the reference of the tests
