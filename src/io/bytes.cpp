@@ -192,6 +192,8 @@ Prelude read_prelude(std::span<const std::byte> start, std::uint64_t file_bytes,
   if (file_bytes > prelude.file_bytes)
     throw Error(fmt::format("{} bytes follow the end of the model at byte {}",
                             file_bytes - prelude.file_bytes, prelude.file_bytes));
+  if (file_bytes % alignment != 0)
+    damaged(fmt::format("its size of {} bytes is not a multiple of {}", file_bytes, alignment));
   if (file_bytes > limits.file_bytes)
     throw Error(
         fmt::format("the file has {} bytes, the limit is {}", file_bytes, limits.file_bytes));

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstring>
 
 #include "io/format.h"
@@ -168,7 +167,20 @@ TEST(CorruptFile, ForgedSizesAreCaughtBeforeAnythingIsAllocated) {
   expect_unreadable(forged<std::uint32_t>(12, ~0u), "4294967295 tensors, the limit is 65536");
   expect_unreadable(forged<std::uint32_t>(12, 60000), "the tensor table ends inside entry 2");
   expect_unreadable(forged<std::uint32_t>(12, 1), "25 bytes follow the last table entry");
-  expect_unreadable(forged<std::uint64_t>(32, 40), "");
+  expect_unreadable(forged<std::uint64_t>(32, 40),
+                    "the padding after the header or the tensor table is not zero");
+}
+
+// Where tensors end would lie beyond the end of such a file.
+TEST(CorruptFile, AForgedFileWithoutItsLastPaddingIsNamed) {
+  const Bytes whole = small_file();
+  for (std::size_t missing = 1; missing < alignment; ++missing) {
+    Bytes file(whole.begin(), whole.end() - static_cast<std::ptrdiff_t>(missing));
+    set<std::uint64_t>(file, offsetof(Prelude, file_bytes), file.size());
+    seal(file);
+    expect_unreadable(
+        file, "its size of " + std::to_string(file.size()) + " bytes is not a multiple of 64");
+  }
 }
 
 TEST(CorruptFile, ForgedTableEntriesAreNamed) {
