@@ -230,12 +230,6 @@ Tensor dequantize(const Quantized& quantized) {
   return to_tensor(std::span<const float>(x), values.shape());
 }
 
-std::vector<float> to_floats(const Tensor& tensor) {
-  std::vector<float> out(tensor.size());
-  copy_numbers(tensor, out.data());
-  return out;
-}
-
 template <class Scalar>
 Matrix<Scalar> to_matrix(const Tensor& tensor, Eigen::Index rows, Eigen::Index cols) {
   require_rank(tensor, 2);

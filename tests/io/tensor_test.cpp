@@ -107,19 +107,19 @@ TEST(Tensor, RefusesToNarrowWhatDoesNotFit) {
       "70000 does not fit f16");
   expect_error([] { convert(to_tensor(std::vector<double>{1e300}), ElementType::f32); },
                "does not fit f32");
-  EXPECT_EQ(to_floats(convert(to_tensor(std::vector<float>{65504}), ElementType::f16)),
-            std::vector<float>{65504});
+  EXPECT_EQ(to_vector<float>(convert(to_tensor(std::vector<float>{65504}), ElementType::f16)),
+            Vector<float>::Constant(1, 65504));
 }
 
 TEST(Tensor, GivesFloatsFromEveryType) {
-  const std::vector<float> wanted = {1, 2, 100};
-  EXPECT_EQ(to_floats(to_tensor(std::vector<float>{1, 2, 100})), wanted);
-  EXPECT_EQ(to_floats(to_tensor(std::vector<double>{1, 2, 100})), wanted);
-  EXPECT_EQ(to_floats(to_tensor(std::vector<std::int8_t>{1, 2, 100})), wanted);
-  EXPECT_EQ(to_floats(to_tensor(std::vector<std::uint8_t>{1, 2, 100})), wanted);
-  EXPECT_EQ(to_floats(to_tensor(std::vector<std::int32_t>{1, 2, 100})), wanted);
-  EXPECT_EQ(to_floats(to_tensor(std::vector<std::int64_t>{1, 2, 100})), wanted);
-  EXPECT_EQ(to_floats(convert(to_tensor(std::vector<double>{1, 2, 100}), ElementType::f16)),
+  const Vector<float> wanted{{1, 2, 100}};
+  EXPECT_EQ(to_vector<float>(to_tensor(std::vector<float>{1, 2, 100})), wanted);
+  EXPECT_EQ(to_vector<float>(to_tensor(std::vector<double>{1, 2, 100})), wanted);
+  EXPECT_EQ(to_vector<float>(to_tensor(std::vector<std::int8_t>{1, 2, 100})), wanted);
+  EXPECT_EQ(to_vector<float>(to_tensor(std::vector<std::uint8_t>{1, 2, 100})), wanted);
+  EXPECT_EQ(to_vector<float>(to_tensor(std::vector<std::int32_t>{1, 2, 100})), wanted);
+  EXPECT_EQ(to_vector<float>(to_tensor(std::vector<std::int64_t>{1, 2, 100})), wanted);
+  EXPECT_EQ(to_vector<float>(convert(to_tensor(std::vector<double>{1, 2, 100}), ElementType::f16)),
             wanted);
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +9,8 @@
 #include <string_view>
 #include <type_traits>
 #include <vector>
+
+#include "sdm/types.h"
 
 namespace sdm::io {
 
@@ -120,7 +121,7 @@ Tensor to_tensor(const Eigen::MatrixBase<Derived>& values) {
     return to_tensor(numbers, {static_cast<std::size_t>(values.rows()),
                                static_cast<std::size_t>(values.cols())});
   } else {
-    return to_tensor(Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>(values));
+    return to_tensor(Matrix<Scalar>(values));
   }
 }
 
@@ -139,14 +140,6 @@ struct Quantized {
 /// Symmetric quantisation to -127..127: |x - s q| <= s / 2. Throws if a number is not finite.
 Quantized quantize(const Tensor& matrix, ScalePer per);
 Tensor dequantize(const Quantized& quantized);
-
-/// All numbers as float, whatever the type.
-std::vector<float> to_floats(const Tensor& tensor);
-
-template <class Scalar>
-using Matrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
-template <class Scalar>
-using Vector = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
 
 /// A size that the caller does not insist on.
 inline constexpr Eigen::Index any_size = -1;
