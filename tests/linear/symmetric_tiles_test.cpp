@@ -4,7 +4,6 @@
 
 #include <Eigen/Cholesky>
 #include <limits>
-#include <tuple>
 
 #include "tests/linear/random.h"
 
