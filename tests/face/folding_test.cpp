@@ -5,8 +5,8 @@
 #include <random>
 
 #include "sdm/image/hog.h"
+#include "tests/every_target.h"
 #include "tests/face/drawn_faces.h"
-#include "tests/image/pictures.h"
 
 namespace sdm::face {
 namespace {
@@ -61,7 +61,7 @@ TEST_P(FoldingOf, IsTheSameOnEveryTarget) {
   std::vector<float> sums(static_cast<std::size_t>(folding.size()), 7), differences = sums;
   std::vector<float> plain_sums = sums, plain_differences = sums;
   scalar::fold(folding, f, plain_sums, plain_differences);
-  image::on_every_target([&] {
+  on_every_target([&] {
     fold(folding, f, sums, differences);
     EXPECT_EQ(sums, plain_sums);
     EXPECT_EQ(differences, plain_differences);
@@ -83,7 +83,7 @@ TEST(SixteenBitFeatures, AreWithinHalfAStepOnEveryTarget) {
   std::vector<std::int16_t> plain(f.size()), out(f.size());
   const float step = scalar::to_i16(f, plain);
   for (std::size_t i = 0; i < f.size(); ++i) EXPECT_NEAR(plain[i] * step, f[i], 0.501 * step);
-  image::on_every_target([&] {
+  on_every_target([&] {
     EXPECT_EQ(to_i16(f, out), step);
     EXPECT_EQ(out, plain);
   });
@@ -104,7 +104,7 @@ TEST(ProductsWithEightBitRows, AreExactOnEveryTarget) {
       std::vector<std::int16_t> narrow(f.size());
       const float step = to_i16(f, narrow);
       std::vector<float> out(static_cast<std::size_t>(rows));
-      image::on_every_target([&] {
+      on_every_target([&] {
         multiply_i8(values.data(), scale.data(), rows, size, narrow.data(), step, out.data());
         for (std::size_t r = 0; r < out.size(); ++r) {
           std::int64_t sum = 0;

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "pictures.h"
 #include "sdm/error.h"
+#include "tests/image/pictures.h"
 
 namespace sdm::image {
 namespace {

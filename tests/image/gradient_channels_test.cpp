@@ -6,8 +6,9 @@
 #include <numbers>
 
 #include "image/scalar.h"
-#include "pictures.h"
 #include "sdm/error.h"
+#include "tests/every_target.h"
+#include "tests/image/pictures.h"
 
 namespace sdm::image {
 namespace {

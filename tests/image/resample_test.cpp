@@ -5,8 +5,9 @@
 #include <cmath>
 
 #include "image/scalar.h"
-#include "pictures.h"
 #include "sdm/error.h"
+#include "tests/every_target.h"
+#include "tests/image/pictures.h"
 
 namespace sdm::image {
 namespace {

@@ -1,14 +1,16 @@
 #include "sdm/image/warp.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "image/scalar.h"
-#include "pictures.h"
 #include "sdm/error.h"
+#include "tests/every_target.h"
+#include "tests/image/pictures.h"
 
 namespace sdm::image {
 namespace {
@@ -120,7 +122,7 @@ TEST(Warp, ByTheIdentityIsThePicture) {
   });
 }
 
-TEST(Warp, ReadsRowsThatAreFarApartOrUpsideDown) {
+TEST(Warp, ReadsRowsWithGapsBetweenThemOrUpsideDown) {
   const auto src = noise<std::uint8_t>(20, 6, 6);
   const std::ptrdiff_t stride = 1 << 20;
   std::vector<std::uint8_t> far(5 * stride + 20);
@@ -138,6 +140,27 @@ TEST(Warp, ReadsRowsThatAreFarApartOrUpsideDown) {
     warp_affine(flipped, down, found);
     EXPECT_LE(largest_difference(expected, found), 1e-3);
   });
+}
+
+TEST(Warp, ReadsRowsBeyondTheReachOf32BitOffsets) {
+  const auto src = noise<std::uint8_t>(20, 6, 6);
+  const std::ptrdiff_t stride = std::ptrdiff_t(1) << 29;
+  const std::size_t size = std::size_t(5 * stride + 20);
+  // Address space alone: only the pages that are touched take memory.
+  void* room = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(room, MAP_FAILED);
+  auto* far = static_cast<std::uint8_t*>(room);
+  for (int y = 0; y < 6; ++y) std::copy_n(src.view().row(y), 20, far + y * stride);
+  AffineMap map;
+  map << 0.9, 0.1, -1, -0.1, 0.9, 1;
+  Image<float> expected(18, 6), found(18, 6);
+  scalar::warp_affine(src, map, expected);
+  on_every_target([&] {
+    warp_affine(ByteView(far, 20, 6, stride), map, found);
+    EXPECT_EQ(largest_difference(expected, found), 0);
+  });
+  munmap(room, size);
 }
 
 TEST(Warp, WithWildMapsNeverLeavesThePicture) {

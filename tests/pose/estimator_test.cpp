@@ -1,11 +1,11 @@
 #include "sdm/pose/estimator.h"
 
 #include <gmock/gmock.h>
-#include <hwy/targets.h>
 
 #include "sdm/error.h"
 #include "sdm/pose/posit.h"
 #include "sdm/pose/train_estimator.h"
+#include "tests/every_target.h"
 #include "tests/pose/samples.h"
 
 namespace sdm::pose {
@@ -121,71 +121,57 @@ TEST(Estimator, ThePartitionFindsWidePoses) {
   }
 }
 
-/// The batch in single precision against the plain double-precision call, on every vector target of
-/// this machine.
-class BatchTargets : public testing::TestWithParam<std::int64_t> {
- protected:
-  BatchTargets() { use(GetParam()); }
-  ~BatchTargets() override { use(0); }
-  static void use(std::int64_t target) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-};
+// The batch in single precision against the plain double-precision call.
 
-TEST_P(BatchTargets, IsThePlainCall) {
+TEST(Batch, IsThePlainCall) {
   for (const int count : {1, 15, 67}) {
     const Images test = draw(count, 30, 2, 15);
-    const Batch plain = run(narrow(), test.pixels), polished = run(narrow(), test.pixels, {0, 4});
-    for (Index i = 0; i < count; ++i) {
-      const Points2& image = test.images[static_cast<std::size_t>(i)];
-      const Estimate a = narrow().estimate(image);
-      EXPECT_LT(test::rotation_error(plain.pose(i), a.pose), 2e-3);
-      EXPECT_LT(test::translation_error(plain.pose(i), a.pose), 2e-2);
-      EXPECT_NEAR(plain.errors[i], a.reprojection_error, 1e-3);
-      const Estimate b = narrow().estimate(image, RefineOptions{4, 0});
-      EXPECT_LT(test::rotation_error(polished.pose(i), b.pose), 2e-2);
-      EXPECT_LT(test::translation_error(polished.pose(i), b.pose), 0.5);
-      EXPECT_NEAR(polished.errors[i], b.reprojection_error, 1e-3);
-    }
+    on_every_target([&] {
+      const Batch plain = run(narrow(), test.pixels), polished = run(narrow(), test.pixels, {0, 4});
+      for (Index i = 0; i < count; ++i) {
+        const Points2& image = test.images[static_cast<std::size_t>(i)];
+        const Estimate a = narrow().estimate(image);
+        EXPECT_LT(test::rotation_error(plain.pose(i), a.pose), 2e-3);
+        EXPECT_LT(test::translation_error(plain.pose(i), a.pose), 2e-2);
+        EXPECT_NEAR(plain.errors[i], a.reprojection_error, 1e-3);
+        const Estimate b = narrow().estimate(image, RefineOptions{4, 0});
+        EXPECT_LT(test::rotation_error(polished.pose(i), b.pose), 2e-2);
+        EXPECT_LT(test::translation_error(polished.pose(i), b.pose), 0.5);
+        EXPECT_NEAR(polished.errors[i], b.reprojection_error, 1e-3);
+      }
+    });
   }
 }
 
-TEST_P(BatchTargets, IsThePlainCallForAPartition) {
+TEST(Batch, IsThePlainCallForAPartition) {
   const Images test = draw(200, 60, 2, 16);
-  const Batch batch = run(wide(), test.pixels, {0, 4});
-  for (Index i = 0; i < 200; ++i) {
-    const Estimate one =
-        wide().estimate(test.images[static_cast<std::size_t>(i)], RefineOptions{4, 0});
-    EXPECT_NEAR(batch.errors[i], one.reprojection_error, 1e-3);
-    EXPECT_LT(test::rotation_error(batch.pose(i), one.pose), 2e-2);
-  }
+  on_every_target([&] {
+    const Batch batch = run(wide(), test.pixels, {0, 4});
+    for (Index i = 0; i < 200; ++i) {
+      const Estimate one =
+          wide().estimate(test.images[static_cast<std::size_t>(i)], RefineOptions{4, 0});
+      EXPECT_NEAR(batch.errors[i], one.reprojection_error, 1e-3);
+      EXPECT_LT(test::rotation_error(batch.pose(i), one.pose), 2e-2);
+    }
+  });
 }
 
-TEST_P(BatchTargets, MissingPointsGoLikeInThePlainCall) {
+TEST(Batch, MissingPointsGoLikeInThePlainCall) {
   Images test = draw(40, 30, 2, 17);
   for (Index i = 0; i < 40; ++i) {
     test.pixels(2 * (i % 8), i) = nan;
     test.pixels(2 * ((i + 3) % 8) + 1, i) = nan;
   }
-  const Batch batch = run(narrow(), test.pixels, {0, 5});
-  for (Index i = 0; i < 40; ++i) {
-    const Points2 image = test.pixels.col(i).cast<double>().reshaped(2, 8);
-    const Estimate one = narrow().estimate(image, RefineOptions{5, 0});
-    EXPECT_EQ(one.points, 6);
-    EXPECT_NEAR(batch.errors[i], one.reprojection_error, 1e-2);
-  }
+  on_every_target([&] {
+    const Batch batch = run(narrow(), test.pixels, {0, 5});
+    for (Index i = 0; i < 40; ++i) {
+      const Points2 image = test.pixels.col(i).cast<double>().reshaped(2, 8);
+      const Estimate one = narrow().estimate(image, RefineOptions{5, 0});
+      EXPECT_EQ(one.points, 6);
+      EXPECT_NEAR(batch.errors[i], one.reprojection_error, 1e-2);
+    }
+  });
 }
-
-INSTANTIATE_TEST_SUITE_P(All, BatchTargets, testing::ValuesIn([] {
-                           std::vector<std::int64_t> targets;
-                           for (int shift = 0; shift < 62; ++shift)
-                             if (const std::int64_t bit = std::int64_t{1} << shift;
-                                 hwy::SupportedTargets() & bit)
-                               targets.push_back(bit);
-                           return targets;
-                         }()),
-                         [](const auto& info) { return std::string(hwy::TargetName(info.param)); });
 
 TEST(Estimator, MissingPointsCostLittle) {
   const Images test = draw(300, 30, 2, 18);
