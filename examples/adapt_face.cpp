@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
 
   const auto error = [&](const face::Model& used) {
     const face::Frame start{95, 0, 154, 147};  // as a detector might have seen it
-    return (face::Aligner(used).align(picture, start).points - truth).colwise().norm().mean();
+    return (face::Aligner(used).align_from(picture, start).points - truth).colwise().norm().mean();
   };
   const float before = error(model), after = error(adapter.model());
   std::printf("mean error %.2f px as shipped, %.2f px adapted\n", double(before), double(after));

@@ -58,7 +58,7 @@ std::vector<CorrectedFrame> corrected_frames(const Arguments& a) {
 // The share of the face's unit by which the model misses a frame, started where the face is.
 double error_of(const face::Model& model, image::ByteView grey, const face::Shape& truth) {
   const face::Frame frame = face::fit_frame(model.mean, truth);
-  const face::Shape found = face::Aligner(model).align(grey, frame).points;
+  const face::Shape found = face::Aligner(model).align_from(grey, frame).points;
   double sum = 0, known = 0;
   for (Index p = 0; p < truth.cols(); ++p) {
     if (!truth.col(p).allFinite()) continue;

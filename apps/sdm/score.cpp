@@ -40,7 +40,7 @@ face::Roc score_curve(const face::Model& model, const face::Annotations& truth, 
             face::make_trial(kind, picture, points, model,
                              (seed * 1000003 + i) * face::kTrialKinds + std::size_t(kind));
         const face::Alignment& fit =
-            aligner.align(trial.has_face() ? picture : trial.faceless, trial.start);
+            aligner.align_from(trial.has_face() ? picture : trial.faceless, trial.start);
         const bool good = trial.has_face() &&
                           face::unit_error(fit.points, points, model.mean) < double(face::kGoodFit);
         fits[i].push_back({double(fit.score), good});

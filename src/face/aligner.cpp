@@ -50,7 +50,7 @@ const Alignment& Aligner::align(image::ByteView grey, const Box& box,
   return state_->run(grey, convention.frame(box));
 }
 
-const Alignment& Aligner::align(image::ByteView grey, const Frame& frame) {
+const Alignment& Aligner::align_from(image::ByteView grey, const Frame& frame) {
   return state_->run(grey, frame);
 }
 

@@ -195,7 +195,7 @@ class Trainer {
     Aligner aligner(model);
     double sum = 0;
     for (std::size_t i = 0; i < dev_.size(); ++i)
-      sum += face_error(aligner.align(dev_[i].picture, dev_frame(i)).points, dev_[i].truth);
+      sum += face_error(aligner.align_from(dev_[i].picture, dev_frame(i)).points, dev_[i].truth);
     return sum / static_cast<double>(dev_.size());
   }
 
@@ -271,7 +271,7 @@ class Trainer {
     const std::size_t stride = std::max<std::size_t>(1, faces_.size() / 200);
     for (std::size_t i = 0; i < faces_.size(); i += stride) {
       const Frame frame = start(faces_[i], complete(faces_[i].truth, mean_), 0, options_.seed + i);
-      const float score = aligner.align(faces_[i].picture, frame).score;
+      const float score = aligner.align_from(faces_[i].picture, frame).score;
       steps.push_back(std::sqrt(1 / score - 1));
     }
     std::nth_element(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2),

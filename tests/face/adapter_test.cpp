@@ -67,7 +67,7 @@ double error_on(const Model& model, const TrainingFace& face) {
   Aligner aligner(model);
   Frame frame = fit_frame(model.mean, face.truth);
   frame.x += 0.05F * frame.scale();
-  return drawn_error(aligner.align(face.picture, frame).points, face.truth);
+  return drawn_error(aligner.align_from(face.picture, frame).points, face.truth);
 }
 
 TEST(AnAdapter, LearnsAPersonFromOneFrameForAllTheOthers) {
@@ -172,7 +172,7 @@ TEST(AnAdapter, ForgetsEarlierFramesWhenAsked) {
   std::vector<TrainingFace> frames = person(2);
   // The second label says the opposite of the first.
   const Shape found = Aligner(general())
-                          .align(frames[1].picture, fit_frame(general().mean, frames[1].truth))
+                          .align_from(frames[1].picture, fit_frame(general().mean, frames[1].truth))
                           .points;
   frames[1].truth = 2 * found - frames[1].truth;
   const auto adapted = [&](double forgetting) {

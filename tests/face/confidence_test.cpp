@@ -39,7 +39,7 @@ TEST(ALearnedConfidence, TellsGoodFitsOfNewFacesFromFailedOnes) {
     for (int kind = 0; kind < kTrialKinds; ++kind) {
       const Trial trial = make_trial(kind, face.picture, face.truth, model(), 977 + good + failed);
       const Alignment& fit =
-          aligner.align(trial.has_face() ? face.picture : trial.faceless, trial.start);
+          aligner.align_from(trial.has_face() ? face.picture : trial.faceless, trial.start);
       const double error =
           trial.has_face() ? unit_error(fit.points, face.truth, model().mean) : HUGE_VAL;
       EXPECT_TRUE(fit.score >= 0 && fit.score <= 1) << fit.score;
@@ -62,8 +62,8 @@ TEST(ALearnedConfidence, IsTheSameInAMirror) {
   Aligner aligner(model());
   const Frame frame = model().boxes.front().frame(face.boxes.front());
   const float right = static_cast<float>(flipped.width() - 1);
-  const float seen = aligner.align(face.picture, frame).score;
-  EXPECT_NEAR(aligner.align(flipped, Frame{frame.a, 0, right - frame.x, frame.y}).score, seen,
+  const float seen = aligner.align_from(face.picture, frame).score;
+  EXPECT_NEAR(aligner.align_from(flipped, Frame{frame.a, 0, right - frame.x, frame.y}).score, seen,
               0.02);
 }
 

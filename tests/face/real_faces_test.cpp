@@ -127,7 +127,7 @@ TEST_P(AShippedModel, TellsGoodFitsFromFailedOnes) {
       const Shape& truth = test.truth.faces[i].points;
       const Trial trial = make_trial(kind, test.pictures[i], truth, model, 7 + fits.size());
       const Alignment& fit =
-          aligner.align(trial.has_face() ? test.pictures[i] : trial.faceless, trial.start);
+          aligner.align_from(trial.has_face() ? test.pictures[i] : trial.faceless, trial.start);
       fits.push_back({static_cast<double>(fit.score),
                       trial.has_face() && unit_error(fit.points, truth, model.mean) <
                                               static_cast<double>(kGoodFit)});

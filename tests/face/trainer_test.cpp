@@ -70,8 +70,9 @@ TEST(ATrainedModel, SeesAMirroredFaceMirrored) {
   Aligner aligner(trained().model);
   const Frame frame = trained().model.boxes.front().frame(face.boxes.front());
   const float right = static_cast<float>(flipped.width() - 1);
-  const Shape seen = aligner.align(face.picture, frame).points;
-  const Shape other = aligner.align(flipped, Frame{frame.a, 0, right - frame.x, frame.y}).points;
+  const Shape seen = aligner.align_from(face.picture, frame).points;
+  const Shape other =
+      aligner.align_from(flipped, Frame{frame.a, 0, right - frame.x, frame.y}).points;
   for (Index p = 0; p < seen.cols(); ++p) {
     const auto q = drawn_mirror()[static_cast<std::size_t>(p)];
     EXPECT_NEAR(other(0, p), right - seen(0, q), 0.05);
