@@ -21,7 +21,7 @@ elif [ "$way" = package ]; then
   grep -q -- 'sdm reproduce' "$work/root/usr/share/man/man1/sdm.1"
   bash -n "$work/root/usr/share/bash-completion/completions/sdm"
 else
-  # Builds the whole library once more: unoptimised, for that is quick and shows as much.
+  # Builds a part of the library once more: unoptimised, for that is quick and shows as much.
   arguments=(-DSDM_SOURCE="$source" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0)
 fi
 cmake -S "$source/tests/consumer" -B "$work/build" -G Ninja -DCONSUMER_WAY="$way" "${arguments[@]}" >/dev/null
