@@ -14,14 +14,6 @@ constexpr double radians = std::numbers::pi / 180;
 
 }  // namespace
 
-Pose HeadPose::pose(const Camera& camera) const {
-  camera.validate();
-  const double focal = std::sqrt(camera.fx * camera.fy), depth = focal / scale;
-  return {rotation,
-          {(position.x() - camera.cx) / camera.fx * depth,
-           (position.y() - camera.cy) / camera.fy * depth, depth}};
-}
-
 Eigen::Vector3d yaw_pitch_roll(const Rotation& rotation) {
   const Eigen::Matrix3d q = rotation.toRotationMatrix();
   return Eigen::Vector3d(-std::asin(std::clamp(q(0, 2), -1.0, 1.0)), std::atan2(q(1, 2), q(2, 2)),

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sdm/pose/camera.h"
+#include "sdm/pose/points.h"
 
 namespace sdm::pose {
 

@@ -18,10 +18,6 @@ struct HeadPose {
   double scale = 0;                                    // pixels for one unit of the shape
   Eigen::Vector2d position = Eigen::Vector2d::Zero();  // pixel where the shape's origin stands
   double reprojection_error = 0;                       // weighted root mean square, pixels
-
-  /// The pose before a camera, for which the image is the scaled orthographic one: the rotation is
-  /// about the line of sight to the head. A longer focal length puts the head farther away.
-  Pose pose(const Camera& camera) const;
 };
 
 /// The angles of a rotation, and back.
@@ -41,9 +37,6 @@ class HeadPoseEstimator {
   /// Missing points (NaN) are left out. Throws Error on another number of points, on fewer than
   /// four that are seen and have a weight, and on points that lie all in one place. Thread-safe.
   HeadPose estimate(const Points2& pixels) const;
-
-  const Points3& shape() const { return shape_; }
-  const Eigen::VectorXd& weights() const { return weights_; }
 
  private:
   Points3 shape_;

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "sdm/pose/camera.h"
+#include "sdm/pose/points.h"
 
 namespace sdm::pose {
 
