@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <iterator>
 
@@ -25,7 +27,13 @@ Points3 read_object(const std::filesystem::path& path, std::string_view group) {
   if (!file || std::filesystem::is_directory(path))
     throw Error(fmt::format("{}: cannot be read, expected an object file", path.string()));
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (path.extension() == ".obj") return parse_obj(text, path.string(), group);
+  std::string ending = path.extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  if (ending == ".obj") return parse_obj(text, path.string(), group);
+  if (!group.empty())
+    throw Error(fmt::format("{}: has no group \"{}\", expected an .obj file for a group",
+                            path.string(), group));
   return parse_points(text, path.string());
 }
 

@@ -135,17 +135,16 @@ Points3 parse_points(std::string_view text, std::string_view name) {
     const std::string_view whole = line.substr(0, line.find('#'));
     line = whole;
     std::vector<double> values;
-    bool numbers = true;
+    std::size_t words = 0;
     for (std::string_view word = next_word(line, separators); !word.empty();
          word = next_word(line, separators)) {
-      const std::optional<double> value = to_number(word);
-      numbers = numbers && value;
-      values.push_back(value.value_or(0));
+      ++words;
+      if (const std::optional<double> value = to_number(word)) values.push_back(*value);
     }
-    if (values.empty()) return;
-    if (numbers && values.size() == 3) {
+    if (words == 0) return;
+    if (words == 3 && values.size() == 3) {
       points.emplace_back(values[0], values[1], values[2]);
-    } else if (numbers || !heading_allowed) {
+    } else if (!values.empty() || !heading_allowed) {
       throw Error(
           fmt::format("{}:{}: \"{}\", expected three numbers X, Y, Z", name, number, whole));
     }

@@ -72,7 +72,11 @@ TEST_F(PoseFiles, AModelOfAnotherKindOrShapeIsRejected) {
 TEST_F(PoseFiles, ObjectsAreReadByTheirEnding) {
   std::ofstream(folder_ / "a.obj") << "v 1 2 3\n";
   std::ofstream(folder_ / "a.csv") << "1,2,3\n";
+  std::ofstream(folder_ / "A.OBJ") << "v 1 2 3\n";
   EXPECT_EQ(read_object(folder_ / "a.obj"), read_object(folder_ / "a.csv"));
+  EXPECT_EQ(read_object(folder_ / "A.OBJ"), read_object(folder_ / "a.csv"));
+  EXPECT_THAT([&] { read_object(folder_ / "a.csv", "body"); },
+              ThrowsMessage<Error>(HasSubstr("a.csv: has no group \"body\"")));
   EXPECT_THAT([&] { read_object(folder_ / "missing.obj"); },
               ThrowsMessage<Error>(HasSubstr("missing.obj: cannot be read")));
   EXPECT_THROW(read_object(folder_), Error);

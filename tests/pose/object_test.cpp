@@ -102,6 +102,9 @@ TEST(PointList, AMalformedLineIsRejectedWithItsNumber) {
               ThrowsMessage<Error>("p.csv:2: \"1,2\", expected three numbers X, Y, Z"));
   EXPECT_THAT([] { parse_points("1,2,3\n1,b,2\n", "p.csv"); },
               ThrowsMessage<Error>(HasSubstr("p.csv:2")));
+  // With one number it is no heading.
+  EXPECT_THAT([] { parse_points("-100,-100,-1oo\n1,2,3\n", "p.csv"); },
+              ThrowsMessage<Error>(HasSubstr("p.csv:1: \"-100,-100,-1oo\"")));
   EXPECT_THAT([] { parse_points("x y z\n", "p.csv"); },
               ThrowsMessage<Error>(HasSubstr("no points")));
 }

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sdm/pose/camera.h"
+#include "sdm/pose/points.h"
 
 namespace sdm::pose {
 
@@ -27,8 +27,8 @@ Points3 cube(double side = 200);
 /// that is not three finite numbers, on a face that names no vertex, and when nothing is left.
 Points3 parse_obj(std::string_view text, std::string_view name, std::string_view group = {});
 
-/// Points X,Y,Z, one a line, separated by commas or spaces; '#' comments and a heading line are
-/// passed over. Throws Error with the line.
+/// Points X,Y,Z, one a line, separated by commas or spaces; '#' comments and a heading, a first
+/// line without a number, are passed over. Throws Error with the line.
 Points3 parse_points(std::string_view text, std::string_view name);
 
 /// `count` of the points, spread over the object: each is the one farthest from those before it.
