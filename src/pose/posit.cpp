@@ -24,10 +24,8 @@ Posit::Posit(const Points3& object, const Options& options) : options_(options) 
 }
 
 Pose Posit::estimate(const Points2& image) const {
+  check_sizes(vectors_, image);
   const Eigen::Index n = vectors_.cols();
-  if (image.cols() != n)
-    throw Error(fmt::format("{} image points for an object of {} points, expected one for each",
-                            image.cols(), n));
   // The paper's perspective corrections 1 + epsilon_i; those of a small object stay on the stack.
   double few[32];
   std::vector<double> many;

@@ -77,12 +77,11 @@ Estimate refine(const Points3& object, const Camera& camera, const Points2& pixe
     // Black and Rangarajan's weights for Geman-McClure, c^2 widened by mu (Yang et al., "Graduated
     // Non-Convexity", 2020).
     const double c2 = options.outlier_pixels * options.outlier_pixels;
-    double mu = std::numeric_limits<double>::infinity();
+    double mu = 0;
     for (int iteration = 0; iteration < 60; ++iteration) {
       const Eigen::VectorXd r2 = squared_residuals(object, camera, pixels, pose);
       if (iteration == 0)
-        for (const double r : r2)
-          if (!std::isnan(r)) mu = std::isinf(mu) ? 2 * r / c2 : std::max(mu, 2 * r / c2);
+        for (const double r : r2) mu = std::max(mu, 2 * r / c2);  // passes over NaN
       mu = std::max(mu, 1.0);
       for (Eigen::Index i = 0; i < weights.size(); ++i) {
         const double ratio = mu * c2 / (r2[i] + mu * c2);
