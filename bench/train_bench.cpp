@@ -127,8 +127,7 @@ Figures stored_lu(Index samples, Index features) {
 
 // Best of three, billions of additions and multiplications a second.
 double ours_rate(Index features, Index chunk) {
-  sdm::ThreadPool pool;
-  openblas_set_num_threads(1);
+  sdm::ThreadPool pool;  // holds OpenBLAS to one thread
   sdm::linear::SymmetricTiles<float> gram(features);
   const sdm::Matrix<float> columns = sdm::Matrix<float>::Random(features, chunk);
   double best = 1e9;
@@ -139,7 +138,8 @@ double ours_rate(Index features, Index chunk) {
 }
 
 double openblas_rate(Index features, Index chunk) {
-  openblas_set_num_threads(sdm::ThreadPool().threads());
+  const int threads = sdm::ThreadPool().threads();
+  openblas_set_num_threads(threads);  // after the pool, which gives back the number it found
   sdm::Matrix<float> gram = sdm::Matrix<float>::Zero(features, features);
   const sdm::Matrix<float> columns = sdm::Matrix<float>::Random(features, chunk);
   double best = 1e9;

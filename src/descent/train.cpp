@@ -681,7 +681,6 @@ class Trainer {
   ConstMatrixRef<Scalar> targets_;
   const TrainOptions& options_;
   const TrainObserver& observer_;
-  linear::blas::SingleThreaded single_threaded_;
   ThreadPool pool_;
   Alone alone_;
   Communicator& world_;

@@ -8,6 +8,8 @@
 #ifdef SDM_HAVE_OPENBLAS
 #include <cblas.h>
 
+#include <mutex>
+
 extern "C" {
 void spotrf_(const char* uplo, const int* n, float* a, const int* lda, int* info);
 void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
@@ -26,10 +28,22 @@ namespace sdm::linear::blas {
 
 #ifdef SDM_HAVE_OPENBLAS
 
-SingleThreaded::SingleThreaded() : before_(openblas_get_num_threads()) {
+namespace {
+std::mutex mutex;
+int living = 0, threads_before = 1;  // guarded by the mutex
+}  // namespace
+
+SingleThreaded::SingleThreaded() {
+  const std::lock_guard lock(mutex);
+  if (living++ > 0) return;
+  threads_before = openblas_get_num_threads();
   openblas_set_num_threads(1);
 }
-SingleThreaded::~SingleThreaded() { openblas_set_num_threads(before_); }
+
+SingleThreaded::~SingleThreaded() {
+  const std::lock_guard lock(mutex);
+  if (--living == 0) openblas_set_num_threads(threads_before);
+}
 
 template <class Scalar>
 void multiply(bool transpose_a, bool transpose_b, Index rows, Index cols, Index inner, Scalar alpha,
@@ -119,7 +133,7 @@ using ConstView = Eigen::Map<const Matrix<Scalar>, 0, Eigen::OuterStride<>>;
 }  // namespace
 
 SingleThreaded::SingleThreaded() = default;
-SingleThreaded::~SingleThreaded() { (void)before_; }
+SingleThreaded::~SingleThreaded() = default;
 
 template <class Scalar>
 void multiply(bool transpose_a, bool transpose_b, Index rows, Index cols, Index inner, Scalar alpha,

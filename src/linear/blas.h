@@ -3,20 +3,18 @@
 #include "sdm/types.h"
 
 // The few dense kernels that training spends its time in: OpenBLAS where it was built in, Eigen
-// otherwise. Each call runs on the calling thread alone: parallelism is over calls of fixed shape,
-// so the bits do not depend on the number of threads.
+// otherwise. Each call runs on the calling thread alone while a ThreadPool lives: parallelism is
+// over calls of fixed shape, so the bits do not depend on the number of threads.
 namespace sdm::linear::blas {
 
-/// Holds OpenBLAS to one thread while it lives and gives back the number it found.
+/// Holds OpenBLAS, which has one number of threads for the whole process, to one thread while any
+/// of these live; the last one gives back the number that the first one found.
 class SingleThreaded {
  public:
   SingleThreaded();
   ~SingleThreaded();
   SingleThreaded(const SingleThreaded&) = delete;
   SingleThreaded& operator=(const SingleThreaded&) = delete;
-
- private:
-  int before_ = 1;
 };
 
 /// c (rows x cols) = beta c + alpha op(a) op(b); all column-major with leading dimensions.

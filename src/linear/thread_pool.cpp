@@ -1,17 +1,24 @@
 #include "sdm/linear/thread_pool.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
 #include <limits>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "linear/blas.h"
+#include "sdm/error.h"
+
 namespace sdm {
 
 struct ThreadPool::State {
+  linear::blas::SingleThreaded single_threaded;
   std::mutex mutex;
   std::condition_variable work_ready, work_done;
   std::vector<std::thread> workers;
@@ -23,6 +30,15 @@ struct ThreadPool::State {
   bool stop = false;
   Index failed_index = std::numeric_limits<Index>::max();
   std::exception_ptr failure;
+
+  ~State() {
+    {
+      const std::lock_guard lock(mutex);
+      stop = true;
+    }
+    work_ready.notify_all();
+    for (std::thread& worker : workers) worker.join();
+  }
 
   // Indices are handed out in order, so every index below a failed one has run: which exception is
   // the lowest does not depend on the timing of the threads.
@@ -49,30 +65,26 @@ struct ThreadPool::State {
 
 ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
   if (threads <= 0) threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  for (int worker = 1; worker < threads; ++worker) {
-    state_->workers.emplace_back([state = state_.get(), worker] {
-      std::unique_lock lock(state->mutex);
-      while (true) {
-        state->work_ready.wait(lock, [&] {
-          return state->stop ||
-                 (state->task != nullptr && state->next < state->count && !state->failure);
-        });
-        if (state->stop) return;
-        state->work(lock, worker);
-        if (state->busy == 0) state->work_done.notify_all();
-      }
-    });
+  const auto work = [state = state_.get()](int worker) {
+    std::unique_lock lock(state->mutex);
+    while (true) {
+      state->work_ready.wait(lock, [&] {
+        return state->stop ||
+               (state->task != nullptr && state->next < state->count && !state->failure);
+      });
+      if (state->stop) return;
+      state->work(lock, worker);
+      if (state->busy == 0) state->work_done.notify_all();
+    }
+  };
+  try {
+    for (int worker = 1; worker < threads; ++worker) state_->workers.emplace_back(work, worker);
+  } catch (const std::system_error& e) {
+    throw Error(fmt::format("cannot start {} threads: {}", threads, e.what()));
   }
 }
 
-ThreadPool::~ThreadPool() {
-  {
-    const std::lock_guard lock(state_->mutex);
-    state_->stop = true;
-  }
-  state_->work_ready.notify_all();
-  for (std::thread& worker : state_->workers) worker.join();
-}
+ThreadPool::~ThreadPool() = default;
 
 int ThreadPool::threads() const { return static_cast<int>(state_->workers.size()) + 1; }
 

@@ -1,12 +1,28 @@
 #include "sdm/linear/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "sdm/error.h"
+#include "sdm/linear/ridge.h"
+#include "tests/linear/samples.h"
+#include "tests/sanitized.h"
+
+#ifdef SDM_HAVE_OPENBLAS
+extern "C" {
+void openblas_set_num_threads(int threads);
+int openblas_get_num_threads();
+}
+#endif
 
 namespace sdm {
 namespace {
@@ -74,6 +90,62 @@ TEST(ThreadPool, TakesAllCoresUnlessTold) {
   EXPECT_EQ(ThreadPool().threads(),
             std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
 }
+
+// In a process of its own: there is room for a few threads' stacks and no more.
+TEST(ThreadPool, SaysThatThreadsCannotBeStarted) {
+  if (SDM_SANITIZED) GTEST_SKIP() << "a sanitizer needs more memory than the limit of this test";
+  const pid_t child = fork();
+  if (child == 0) {
+    { ThreadPool before(2); }
+    rlim_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t most = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (rlim_t(256) << 20);
+    const rlimit limit{most, most};
+    if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(3);
+    try {
+      ThreadPool pool(1000);
+    } catch (const Error& e) {
+      _exit(std::string(e.what()).starts_with("cannot start 1000 threads: ") ? 0 : 1);
+    }
+    _exit(2);
+  }
+  ASSERT_GT(child, 0);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+#ifdef SDM_HAVE_OPENBLAS
+class OpenBlasThreads : public testing::Test {
+ protected:
+  ~OpenBlasThreads() override { openblas_set_num_threads(before_); }
+
+ private:
+  int before_ = openblas_get_num_threads();
+};
+
+TEST_F(OpenBlasThreads, AreOneWhileAnyPoolLivesAndComeBackAfterTheLast) {
+  openblas_set_num_threads(2);
+  const int many = openblas_get_num_threads();
+  auto first = std::make_unique<ThreadPool>(1), second = std::make_unique<ThreadPool>(2);
+  EXPECT_EQ(openblas_get_num_threads(), 1);
+  first.reset();
+  EXPECT_EQ(openblas_get_num_threads(), 1);
+  second.reset();
+  EXPECT_EQ(openblas_get_num_threads(), many);
+}
+
+TEST_F(OpenBlasThreads, DoNotChangeTheBitsOfARegression) {
+  const linear::Samples samples(700, 40, 900, 5);
+  const auto weights = [&](int threads) {
+    openblas_set_num_threads(threads);
+    ThreadPool pool(1);
+    return linear::ridge(samples.equations<float>(pool), 0.1, true, pool).weights;
+  };
+  EXPECT_TRUE(weights(1) == weights(2));
+}
+#endif
 
 }  // namespace
 }  // namespace sdm

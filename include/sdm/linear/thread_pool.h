@@ -7,10 +7,13 @@
 
 namespace sdm {
 
-/// A fixed set of threads that share out the indices of a loop.
+/// A fixed set of threads that share out the indices of a loop. While any pool lives, OpenBLAS
+/// (where it was built in) is held to one thread in the whole process, so that results do not
+/// depend on how many cores it found.
 class ThreadPool {
  public:
   /// `threads` workers including the caller; 0 takes all cores.
+  /// Throws Error if the system does not give that many.
   explicit ThreadPool(int threads = 0);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
