@@ -147,12 +147,11 @@ Index StageRegression<Scalar>::reduce_by_pca(std::uint64_t seed, ThreadPool& poo
   Index kept = 0;
   for (Block& block : blocks_) {
     if (options_.pca_energy < 1 && block.folds.front().features() > 0) {
-      const auto components = linear::principal_components(total(block, -1), options_.pca_energy,
-                                                           block.centred, seed, pool);
+      const Matrix<Scalar> components = linear::principal_components(
+          total(block, -1), options_.pca_energy, block.centred, seed, pool);
       for (NormalEquations<Scalar>& equations : block.folds)
-        equations = equations.project(components.basis, pool);
-      block.basis = block.basis.rows() == 0 ? components.basis
-                                            : Matrix<Scalar>(block.basis * components.basis);
+        equations = equations.project(components, pool);
+      block.basis = block.basis.rows() == 0 ? components : Matrix<Scalar>(block.basis * components);
     }
     kept += block.folds.front().features();
   }

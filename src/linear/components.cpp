@@ -16,20 +16,20 @@ Matrix<Scalar> orthonormal(const Matrix<Scalar>& columns) {
 
 // The fewest leading columns that keep the energy, from eigenvalues in ascending order.
 template <class Scalar>
-Components<Scalar> leading(const Matrix<Scalar>& vectors, const Vector<Scalar>& ascending,
-                           double energy, double total) {
+Matrix<Scalar> leading(const Matrix<Scalar>& vectors, const Vector<Scalar>& ascending,
+                       double energy, double total) {
   Index kept = 0;
   double sum = 0;
   while (kept < ascending.size() && (kept == 0 || sum < energy * total))
     sum += static_cast<double>(ascending[ascending.size() - ++kept]);
-  return {vectors.rightCols(kept).rowwise().reverse(), total > 0 ? sum / total : 1.0};
+  return vectors.rightCols(kept).rowwise().reverse();
 }
 
 }  // namespace
 
 template <class Scalar>
-Components<Scalar> principal_components(const NormalEquations<Scalar>& equations, double energy,
-                                        bool centred, std::uint64_t seed, ThreadPool& pool) {
+Matrix<Scalar> principal_components(const NormalEquations<Scalar>& equations, double energy,
+                                    bool centred, std::uint64_t seed, ThreadPool& pool) {
   constexpr Index kDense = 1024;  // below this a full decomposition is as quick
   constexpr int kPowerSteps = 3;
   SymmetricTiles<Scalar> gram = equations.gram;
@@ -69,9 +69,9 @@ Matrix<Scalar> sample_span(ConstMatrixRef<Scalar> samples, bool centred) {
   return orthonormal<Scalar>(samples.rightCols(samples.cols() - 1).colwise() - samples.col(0));
 }
 
-#define SDM_INSTANTIATE(Scalar)                                                                  \
-  template Components<Scalar> principal_components(const NormalEquations<Scalar>&, double, bool, \
-                                                   std::uint64_t, ThreadPool&);                  \
+#define SDM_INSTANTIATE(Scalar)                                                              \
+  template Matrix<Scalar> principal_components(const NormalEquations<Scalar>&, double, bool, \
+                                               std::uint64_t, ThreadPool&);                  \
   template Matrix<Scalar> sample_span(ConstMatrixRef<Scalar>, bool);
 SDM_INSTANTIATE(float)
 SDM_INSTANTIATE(double)

@@ -45,17 +45,6 @@ NormalEquations<Scalar>& NormalEquations<Scalar>::operator+=(const NormalEquatio
 }
 
 template <class Scalar>
-NormalEquations<Scalar>& NormalEquations<Scalar>::operator-=(const NormalEquations& other) {
-  gram -= other.gram;
-  cross -= other.cross;
-  feature_sum -= other.feature_sum;
-  target_sum -= other.target_sum;
-  target_gram -= other.target_gram;
-  weight_sum -= other.weight_sum;
-  return *this;
-}
-
-template <class Scalar>
 NormalEquations<Scalar> NormalEquations<Scalar>::project(const Matrix<Scalar>& p,
                                                          ThreadPool& pool) const {
   NormalEquations result(p.cols(), targets());

@@ -93,12 +93,6 @@ SymmetricTiles<Scalar>& SymmetricTiles<Scalar>::operator+=(const SymmetricTiles&
 }
 
 template <class Scalar>
-SymmetricTiles<Scalar>& SymmetricTiles<Scalar>::operator-=(const SymmetricTiles& other) {
-  for (std::size_t k = 0; k < data_.size(); ++k) data_[k] -= other.data_[k];
-  return *this;
-}
-
-template <class Scalar>
 Vector<Scalar> SymmetricTiles<Scalar>::diagonal() const {
   Vector<Scalar> result(size_);
   for (Index i = 0; i < tiles(); ++i)

@@ -43,9 +43,9 @@ void expect_principal_components(Index features, Index count, double rate, doubl
   double kept = 0;
   while (kept < energy * values.sum()) kept += values[needed++];
 
-  const auto found =
-      principal_components(samples.equations<Scalar>(pool), energy, centred, 5, pool);
-  const Matrix<double> basis = found.basis.template cast<double>();
+  const Matrix<double> basis =
+      principal_components(samples.equations<Scalar>(pool), energy, centred, 5, pool)
+          .template cast<double>();
   const double rounding = 1000 * std::numeric_limits<Scalar>::epsilon();
   EXPECT_EQ(basis.rows(), features);
   EXPECT_LT(
@@ -57,7 +57,6 @@ void expect_principal_components(Index features, Index count, double rate, doubl
   Matrix<double> f = samples.features;
   if (centred) f.colwise() -= samples.features.rowwise().mean();
   const double share = (basis.transpose() * f).squaredNorm() / f.squaredNorm();
-  EXPECT_NEAR(found.energy_kept, share, rounding);
   EXPECT_GE(share, energy - rounding);
 }
 
@@ -77,15 +76,14 @@ TEST(PrincipalComponents, AreAsGoodAsTheExactOnesForManyFeatures) {
 TEST(PrincipalComponents, KeepAllOfAFlatSpectrum) {
   ThreadPool pool(2);
   const Samples samples(6, 1, 500, 3);
-  EXPECT_EQ(principal_components(samples.equations<double>(pool), 1.0, true, 1, pool).basis.cols(),
-            6);
+  EXPECT_EQ(principal_components(samples.equations<double>(pool), 1.0, true, 1, pool).cols(), 6);
 }
 
 TEST(PrincipalComponents, FollowTheSeedToTheBit) {
   const Samples samples = decaying_samples(1030, 60, 0.05);
   const auto run = [&](int threads, std::uint64_t seed) {
     ThreadPool pool(threads);
-    return principal_components(samples.equations<float>(pool), 0.9, true, seed, pool).basis;
+    return principal_components(samples.equations<float>(pool), 0.9, true, seed, pool);
   };
   EXPECT_EQ(run(1, 7), run(3, 7));
   EXPECT_NE(run(1, 7), run(1, 8));

@@ -6,20 +6,14 @@
 
 namespace sdm::linear {
 
-/// Orthonormal columns that span what matters of the features, and what they keep of the energy.
+/// The leading principal components of the features behind the equations, as orthonormal columns
+/// (features x components): as few as keep the given share of their energy. Randomised subspace
+/// iteration with Rayleigh-Ritz, so the cost is that of a few products with the Gram matrix; the
+/// energy kept is measured, not estimated. `seed` draws the start; the same seed gives the same
+/// bits.
 template <class Scalar>
-struct Components {
-  Matrix<Scalar> basis;  // features x components
-  double energy_kept = 1;
-};
-
-/// The leading principal components of the features behind the equations: as few as keep the given
-/// share of their energy. Randomised subspace iteration with Rayleigh-Ritz, so the cost is that of
-/// a few products with the Gram matrix; the energy kept is measured, not estimated. `seed` draws
-/// the start; the same seed gives the same bits.
-template <class Scalar>
-Components<Scalar> principal_components(const NormalEquations<Scalar>& equations, double energy,
-                                        bool centred, std::uint64_t seed, ThreadPool& pool);
+Matrix<Scalar> principal_components(const NormalEquations<Scalar>& equations, double energy,
+                                    bool centred, std::uint64_t seed, ThreadPool& pool);
 
 /// An orthonormal basis of the span of the samples (of their differences when centred). With fewer
 /// samples than features, ridge in this basis gives the very map of the dual form: the penalty is

@@ -26,7 +26,6 @@ struct NormalEquations {
   void add(ConstMatrixRef<Scalar> scaled_features, ConstMatrixRef<Scalar> scaled_targets,
            ConstVectorRef<Scalar> root_weights, ThreadPool& pool);
   NormalEquations& operator+=(const NormalEquations& other);
-  NormalEquations& operator-=(const NormalEquations& other);
 
   /// The equations of the features P^T f, for an orthonormal P.
   NormalEquations project(const Matrix<Scalar>& p, ThreadPool& pool) const;

@@ -30,7 +30,6 @@ class SymmetricTiles {
   void add_outer(Scalar factor, ConstVectorRef<Scalar> v);
   void add_to_diagonal(Scalar value);
   SymmetricTiles& operator+=(const SymmetricTiles& other);
-  SymmetricTiles& operator-=(const SymmetricTiles& other);
 
   Vector<Scalar> diagonal() const;
   Matrix<Scalar> dense() const;

@@ -36,7 +36,6 @@ class MirrorBasis {
   explicit MirrorBasis(const SignedPermutation& symmetry);
 
   Index even_size() const { return even_; }
-  Index odd_size() const { return static_cast<Index>(pairs_.size()) - even_; }
   Index size() const { return static_cast<Index>(pairs_.size()); }
 
   /// Coordinates of each column in the basis, and back. In place is not allowed.
