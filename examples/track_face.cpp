@@ -3,7 +3,9 @@
 //   track_face models/face68.sdm video.mp4        or a folder of pictures, or 0 for a camera
 //
 // The tracker asks the detector for boxes when it has no face or has lost one, and only then. Any
-// callable that gives boxes will do; OpenCV is what this program happens to have at hand.
+// callable that gives boxes will do; OpenCV is what this program happens to have at hand. The
+// headers under adapters/ are part of the source tree and are not installed: a program outside it
+// brings its own video reader and detector.
 #include <cstdio>
 #include <exception>
 
