@@ -102,12 +102,20 @@ Estimator::Estimator(Points3 object, Camera camera, PoseRange range, std::vector
 
 Pose Estimator::descend(const Points2& image, int stages) const {
   const Frame frame(object_, range_.centre);
-  Vector<double> features(2 * object_.cols()), scratch(cells_.front().cascade.largest_rank());
-  Vector<double> delta(delta_size);
+  Index rank = 0;
+  for (const Cell& cell : cells_) rank = std::max(rank, cell.cascade.largest_rank());
+  Vector<double> features(2 * object_.cols()), scratch(rank), delta(delta_size);
   const auto advance = [&](const Cell& cell, int stage, Vector<double>& x) {
     state_features(frame, image, x, features);
     cell.cascade.maps[static_cast<std::size_t>(stage)].apply(features, scratch, delta);
     state_step(x, delta, x);
+  };
+  // In pixels, and infinite with a point behind the camera: as the batch chooses.
+  const auto squared_error = [&](const Vector<double>& x) {
+    const Points2 seen = project(object_, frame.to_pose(x));
+    if (!seen.allFinite()) return std::numeric_limits<double>::infinity();
+    return camera_.fx * camera_.fx * (seen - image).row(0).squaredNorm() +
+           camera_.fy * camera_.fy * (seen - image).row(1).squaredNorm();
   };
   Vector<double> best;
   const Cell* best_cell = nullptr;
@@ -115,11 +123,7 @@ Pose Estimator::descend(const Points2& image, int stages) const {
   for (const Cell& cell : cells_) {
     Vector<double> x = frame.to_state({cell.start, range_.centre.translation});
     advance(cell, 0, x);
-    double error = 0;
-    if (cells_.size() > 1) {
-      state_features(frame, image, x, features);
-      error = features.squaredNorm() / (x[6] * x[6]);
-    }
+    const double error = cells_.size() > 1 ? squared_error(x) : 0;
     if (best_cell && !(error < best_error)) continue;
     best_error = error;
     best_cell = &cell;
@@ -256,8 +260,9 @@ Estimator estimator_from_model(const io::Model& model) {
   const Index stages = cells == 0 ? 0 : maps.cols() / (cells * (features + 1));
   if (stages * cells * (features + 1) != maps.cols())
     throw Error(fmt::format(
-        "the pose model's maps have {} columns, expected a multiple of {} cells x {} features",
-        maps.cols(), cells, features + 1));
+        "the pose model's maps have {} columns, expected a multiple of {} cells x ({} features and "
+        "a bias)",
+        maps.cols(), cells, features));
   std::vector<Estimator::Cell> list;
   Index column = 0;
   for (Index c = 0; c < cells; ++c) {

@@ -44,14 +44,15 @@ struct Images {
   Matrix<float> pixels;
 };
 
-Images draw(int count, double degrees, double sigma, unsigned seed) {
+Images draw(int count, double degrees, double sigma, unsigned seed,
+            const Camera& camera = Camera()) {
   Images out;
   out.poses = test::random_poses(count, degrees, 400, seed);
   out.pixels.resize(16, count);
   std::mt19937 engine(seed);
   for (int i = 0; i < count; ++i) {
     const Points2 image = test::noisy_image(offset_cube(), out.poses[static_cast<std::size_t>(i)],
-                                            Camera(), sigma, engine);
+                                            camera, sigma, engine);
     out.pixels.col(i) = image.reshaped().cast<float>();
     out.images.push_back(out.pixels.col(i).cast<double>().reshaped(2, 8));
   }
@@ -121,6 +122,17 @@ TEST(Estimator, ThePartitionFindsWidePoses) {
   }
 }
 
+TEST(Estimator, TakesFactoredMapsInSomeOfItsCells) {
+  std::vector<Estimator::Cell> cells = wide().cells();
+  for (std::size_t c = 1; c < cells.size(); ++c)
+    for (DescentMap<double>& map : cells[c].cascade.maps)
+      map = DescentMap<double>(Matrix<double>::Identity(6, 6), map.matrix(), map.bias());
+  const Estimator factored(wide().object(), wide().camera(), wide().range(), std::move(cells));
+  for (const Points2& image : draw(50, 60, 2, 23).images)
+    EXPECT_LT(test::rotation_error(factored.estimate(image).pose, wide().estimate(image).pose),
+              1e-6);
+}
+
 // The batch in single precision against the plain double-precision call.
 
 TEST(Batch, IsThePlainCall) {
@@ -154,6 +166,22 @@ TEST(Batch, IsThePlainCallForAPartition) {
       EXPECT_LT(test::rotation_error(batch.pose(i), one.pose), 2e-2);
     }
   });
+}
+
+TEST(Batch, ChoosesTheCellOfThePlainCall) {
+  // Without a polish another cell is another pose. Where the two focal lengths differ much, so do
+  // errors in pixels and in normalised coordinates.
+  for (const Camera& camera : {Camera(), Camera{400, 2000, 320, 240}}) {
+    const Estimator estimator = wide().with_camera(camera);
+    const Images test = draw(200, 60, 2, 16, camera);
+    on_every_target([&] {
+      const Batch batch = run(estimator, test.pixels);
+      for (Index i = 0; i < 200; ++i) {
+        const Estimate one = estimator.estimate(test.images[static_cast<std::size_t>(i)]);
+        EXPECT_LT(test::rotation_error(batch.pose(i), one.pose), 2e-2) << i;
+      }
+    });
+  }
 }
 
 TEST(Batch, MissingPointsGoLikeInThePlainCall) {

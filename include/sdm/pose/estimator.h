@@ -47,8 +47,8 @@ class Estimator {
   /// Throws Error if a cascade does not fit the object.
   Estimator(Points3 object, Camera camera, PoseRange range, std::vector<Cell> cells);
 
-  /// The pose from pixels, one for each object point; at least four seen. `refine` adds the
-  /// Gauss-Newton polish. Throws Error on another number of points.
+  /// The pose from pixels, one for each object point; with options, polished by `refine`. Throws
+  /// Error on another number of points, on fewer than four seen and on an infinite coordinate.
   Estimate estimate(const Points2& pixels) const;
   Estimate estimate(const Points2& pixels, const RefineOptions& refine) const;
 
@@ -59,9 +59,10 @@ class Estimator {
 
   /// Many poses at once, in single precision, vectorised across poses.
   /// `pixels`: a column u0 v0 u1 v1 ... a pose. Fills a column qw qx qy qz tx ty tz of `poses` and
-  /// the reprojection error for each: NaN where fewer than four points were seen, infinite where
-  /// the pose found has a point behind the camera. Poses with missing points go one by one through
-  /// `estimate`. Throws Error on sizes that do not match.
+  /// the reprojection error for each: infinite where the pose found has a point behind the camera,
+  /// NaN, and no pose, where fewer than four points were seen or a coordinate is infinite. Poses
+  /// with missing points go one by one through `estimate`. Throws Error on sizes that do not match
+  /// and on options below 0.
   void estimate_batch(ConstMatrixRef<float> pixels, const BatchOptions& options,
                       Eigen::Ref<Matrix<float>> poses, VectorRef<float> errors) const;
 
