@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <opencv2/core/utils/logger.hpp>
 
 #include "adapters/opencv/draw.h"
 #include "adapters/opencv/image.h"
@@ -274,7 +273,6 @@ void measure(const ExperimentContext& context, const fs::path& folder, Results& 
 }  // namespace
 
 Results run_faces(const ExperimentContext& context) {
-  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);  // errors are thrown
   Results results("faces");
   fs::path folder;
   try {

@@ -13,6 +13,7 @@
 #include "adapters/opencv/draw.h"
 #include "adapters/opencv/image.h"
 #include "apps/sdm/commands.h"
+#include "apps/sdm/numbers.h"
 #include "apps/sdm/video_loop.h"
 #include "sdm/error.h"
 #include "sdm/rigid/file.h"
@@ -28,7 +29,8 @@ struct Arguments {
   std::string motion = "affine", select, load, save;
   std::vector<double> box;
   bool paper = false;
-  rigid::TrackerOptions training;
+  std::uint64_t seed = 1;
+  int threads = 0;
 };
 
 /// Four numbers x,y,w,h, or eight of the corners; the file holds the same, apart by commas or
@@ -63,8 +65,8 @@ rigid::Tracker make_tracker(const Arguments& arguments, const std::optional<rigi
   rigid::TrackerOptions options =
       arguments.paper ? rigid::TrackerOptions::paper() : rigid::TrackerOptions();
   options.motion = rigid::motion_from_string(arguments.motion);
-  options.seed = arguments.training.seed;
-  options.threads = arguments.training.threads;
+  options.seed = arguments.seed;
+  options.threads = arguments.threads;
   rigid::Tracker tracker = rigid::train_tracker(frame, *region, options).tracker;
   if (!arguments.save.empty())
     rigid::save(tracker.model(), arguments.save,
@@ -155,10 +157,10 @@ void add_follow(CLI::App& app) {
                       "Write the video with the outline, .mp4");
   command->add_option("--json", arguments->files.json,
                       "Write a line of JSON for each frame; - is stdout");
-  command->add_option("--seed", arguments->training.seed, "Seed of the training samples")
+  command->add_option("--seed", arguments->seed, "Seed of the training samples")
       ->capture_default_str();
-  command->add_option("--threads", arguments->training.threads, "Threads; 0 takes all cores")
-      ->check(CLI::NonNegativeNumber)
+  command->add_option("--threads", arguments->threads, "Threads; 0 takes all cores")
+      ->check(kNotNegative)
       ->capture_default_str();
   command->footer(
       "Example:\n  sdm follow clip.mp4 --box 210,120,100,100 -o out.mp4 --json out.jsonl");

@@ -6,21 +6,20 @@
 #include <string>
 
 #include "apps/sdm/commands.h"
+#include "apps/sdm/numbers.h"
+
+#ifdef SDM_WITH_OPENCV
+#include <opencv2/core/utils/logger.hpp>
+#endif
 
 namespace {
 
 constexpr int kFailed = 1;  // what was asked could not be done
 constexpr int kUsage = 2;   // what was asked makes no sense
 
-// A number that a conversion to unsigned would silently turn into another.
-const CLI::Validator kNotNegative(
-    [](const std::string& text) {
-      return text.starts_with("-") ? text + " is negative, expected 0 or more" : std::string();
-    },
-    "");
-
+// A conversion to unsigned would silently turn them into others.
 void forbid_negative_seeds(CLI::App& app) {
-  if (CLI::Option* seed = app.get_option_no_throw("--seed")) seed->check(kNotNegative);
+  if (CLI::Option* seed = app.get_option_no_throw("--seed")) seed->check(sdm::app::kNotNegative);
   for (CLI::App* command : app.get_subcommands({})) forbid_negative_seeds(*command);
 }
 
@@ -32,9 +31,6 @@ std::string command_path(const CLI::App& app) {
 
 std::string usage_message(const CLI::App& app, const CLI::ParseError& wrong) {
   std::string message = wrong.what();
-  // CLI11 writes the largest double in full where any positive number will do.
-  if (const auto at = message.find(" not in range 0"); at != std::string::npos)
-    message.replace(at, std::string::npos, " is too small, expected a positive number");
   if (dynamic_cast<const CLI::ExtrasError*>(&wrong) && app.get_subcommands().empty()) {
     std::string names;
     for (const CLI::App* command : app.get_subcommands({}))
@@ -75,7 +71,10 @@ int main(int argc, char** argv) {
   forbid_negative_seeds(app);
 
   // Our own messages name the file; those of the libraries beneath would only stand between them.
-  setenv("OPENCV_LOG_LEVEL", "SILENT", 0);
+#ifdef SDM_WITH_OPENCV
+  if (std::getenv("OPENCV_LOG_LEVEL") == nullptr)
+    cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
+#endif
   setenv("OPENCV_FFMPEG_LOGLEVEL", "-8", 0);
   try {
     app.parse(argc, argv);

@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cmath>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "apps/sdm/commands.h"
+#include "apps/sdm/numbers.h"
 #include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
 #include "sdm/error.h"
@@ -71,7 +70,7 @@ void train_pose(const TrainArguments& arguments) {
 }
 
 /// Rows of image points: u and v of every point, an empty cell or "nan" where it was not seen. One
-/// heading line may come first.
+/// heading line, without a number in it, may come first.
 std::vector<Points2> read_images(const std::string& path, Index points) {
   std::ifstream file(path);
   if (!file) throw Error(fmt::format("{}: cannot be read", path));
@@ -83,6 +82,7 @@ std::vector<Points2> read_images(const std::string& path, Index points) {
     if (line.empty() || line[0] == '#') continue;
     std::vector<double> values;
     std::string bad;
+    bool any_number = false;
     for (std::size_t begin = 0; begin <= line.size();) {
       const std::size_t end = std::min(line.find(',', begin), line.size());
       std::string cell = line.substr(begin, end - begin);
@@ -90,12 +90,14 @@ std::vector<Points2> read_images(const std::string& path, Index points) {
       double value = std::numeric_limits<double>::quiet_NaN();
       if (!cell.empty()) {
         const auto [stop, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-        if (error != std::errc() || stop != cell.data() + cell.size()) bad = cell;
+        const bool whole = error == std::errc() && stop == cell.data() + cell.size();
+        any_number = any_number || whole;
+        if (!whole) bad = cell;
       }
       values.push_back(value);
       begin = end + 1;
     }
-    if (!bad.empty() && number == 1) continue;
+    if (!bad.empty() && number == 1 && !any_number) continue;  // the heading
     if (!bad.empty())
       throw Error(fmt::format("{}:{}: \"{}\", expected a number or nothing", path, number, bad));
     if (static_cast<Index>(values.size()) != 2 * points)
@@ -168,7 +170,8 @@ void add_pose(CLI::App& app) {
       ->required();
   train->add_option("-o,--output", a->output, "The model file to write")->required();
   train->add_option("--group", a->group, "Only the vertices of this OBJ group");
-  train->add_option("--points", a->points, "Take this many points, spread over the object");
+  train->add_option("--points", a->points, "Take this many points, spread over the object")
+      ->check(kNotNegative);
   train->add_option("--distance", a->distance, "Depth of the middle of the range, in object units")
       ->capture_default_str();
   train->add_option("--rotation", a->rotation, "Largest Euler angle, degrees")

@@ -17,6 +17,7 @@
 #include "adapters/opencv/image.h"
 #include "apps/sdm/commands.h"
 #include "apps/sdm/faces.h"
+#include "apps/sdm/numbers.h"
 #include "apps/sdm/output.h"
 #include "apps/sdm/video_loop.h"
 #include "experiments/plot.h"
@@ -245,7 +246,7 @@ void add_track(CLI::App& app) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command->add_option("--frames", a->frames, "Stop after so many frames; 0: at the end")
-      ->check(CLI::NonNegativeNumber)
+      ->check(kNotNegative)
       ->capture_default_str();
   command->add_option("--threshold", a->tracker.threshold, "A face that scores less is lost")
       ->check(CLI::Range(0.0, 1.0))
@@ -253,7 +254,7 @@ void add_track(CLI::App& app) {
   command
       ->add_option("--search-every", a->tracker.search_every,
                    "Look for further faces in every so many frames")
-      ->check(CLI::PositiveNumber)
+      ->check(kPositive)
       ->capture_default_str();
   command->add_option("--detector", a->detector,
                       "Finds the faces: haar_alt2, haar_default; else the model's default");

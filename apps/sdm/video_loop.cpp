@@ -5,23 +5,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgproc.hpp>
 
 #include "sdm/error.h"
 
 namespace sdm::app {
-namespace {
-
-opencv::VideoReader open_quietly(const std::string& path) {
-  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);  // we report ourselves
-  return opencv::VideoReader(path);
-}
-
-}  // namespace
 
 VideoLoop::VideoLoop(const std::string& title, VideoFiles files)
-    : files_(std::move(files)), video_(open_quietly(files_.input)), progress_(title) {}
+    : files_(std::move(files)), video_(files_.input), progress_(title) {}
 
 bool VideoLoop::next() {
   if (!video_.read(picture_)) return false;

@@ -42,7 +42,6 @@ class VideoLoop {
 
   int number() const { return number_; }  ///< of the frame, from 0
   double seconds() const { return number_ / video_.fps(); }
-  double fps() const { return video_.fps(); }
   const cv::Mat& grey() const { return grey_; }
   cv::Mat& picture() { return picture_; }  ///< BGR; what is drawn on it goes to the overlay
   bool draws() const { return !files_.overlay.empty(); }
