@@ -61,17 +61,44 @@ void print_man(const CLI::App& app) {
   fmt::print(".SH EXAMPLES AND EXIT CODES\n.nf\n{}\n.fi\n", roff(app.get_footer()));
 }
 
-// The words that may follow `path` ("train", "pose estimate"): inner commands, options, choices.
-void print_bash_case(const CLI::App& command, const std::string& path) {
+// What an option can be, apart by spaces: {a,b} in the name of its type, where CLI11 has it.
+std::string choices_of(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const std::size_t open = type.find('{'), close = type.find('}');
+  if (open == std::string::npos || close == std::string::npos) return "";
+  std::string words = type.substr(open + 1, close - open - 1);
+  std::replace(words.begin(), words.end(), ',', ' ');
+  return words;
+}
+
+std::string child_path(const std::string& path, const CLI::App& child) {
+  return path.empty() ? child.get_name() : path + " " + child.get_name();
+}
+
+// The words that may follow `path` ("train", "pose estimate"): inner commands, arguments, options.
+void print_bash_words(const CLI::App& command, const std::string& path) {
   std::vector<std::string> words;
   for (const CLI::App* child : commands_of(command)) words.push_back(child->get_name());
+  for (const CLI::Option* option : options_of(command))
+    if (option->get_positional() && !choices_of(*option).empty())
+      words.push_back(choices_of(*option));
   for (const CLI::Option* option : options_of(command)) {
     for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
     for (const std::string& name : option->get_snames()) words.push_back("-" + name);
   }
   fmt::print("    '{}') words='{}' ;;\n", path, fmt::join(words, " "));
   for (const CLI::App* child : commands_of(command))
-    print_bash_case(*child, path.empty() ? child->get_name() : path + " " + child->get_name());
+    print_bash_words(*child, child_path(path, *child));
+}
+
+// The words that may follow an option of `path`.
+void print_bash_choices(const CLI::App& command, const std::string& path) {
+  for (const CLI::Option* option : options_of(command))
+    for (const std::string& name : option->get_lnames())
+      if (const std::string choices = choices_of(*option); !choices.empty())
+        fmt::print("    '{} --{}') words='{}'; only=yes ;;\n", path, name, choices);
+  for (const CLI::App* child : commands_of(command))
+    print_bash_choices(*child, child_path(path, *child));
 }
 
 void print_bash(const CLI::App& app) {
@@ -83,20 +110,22 @@ void print_bash(const CLI::App& app) {
   fmt::print(
       R"(# bash completion for sdm (zsh: autoload bashcompinit && bashcompinit first)
 _sdm() {{
-  local current=${{COMP_WORDS[COMP_CWORD]}} path='' words='' word
+  local current=${{COMP_WORDS[COMP_CWORD]}} path='' words='' only='' word
   for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
     case $word in {}) path="${{path:+$path }}$word" ;; esac
   done
   case $path in
 )",
       fmt::join(names, "|"));
-  print_bash_case(app, "");
+  print_bash_words(app, "");
+  fmt::print("  esac\n  case \"$path ${{COMP_WORDS[COMP_CWORD-1]}}\" in\n");
+  print_bash_choices(app, "");
   fmt::print(
       R"(  esac
   case $current in
     -*) mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current") ;;
     *)
-      if [ -z "$path" ]; then
+      if [ -z "$path" ] || [ -n "$only" ]; then
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
       else
         mapfile -t COMPREPLY < <(compgen -W "${{words//-*/}}" -- "$current"; compgen -f -- "$current")

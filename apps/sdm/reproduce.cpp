@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "apps/sdm/commands.h"
+#include "apps/sdm/numbers.h"
 #include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
 #include "experiments/registry.h"
@@ -89,12 +90,17 @@ void add_reproduce(CLI::App& app) {
       "An experiment that fails or lacks its data does not stop the others; the exit code is 1 "
       "then.\n\n"
       "Experiments:";
-  for (const auto& experiment : experiments::all_experiments())
+  std::string choices;
+  for (const auto& experiment : experiments::all_experiments()) {
+    choices += experiment.name + ",";
     names += fmt::format("\n  {:<10} {}", experiment.name, experiment.description);
+  }
   command->footer(names + "\n  all        every one of them");
 
   auto arguments = std::make_shared<Arguments>();
-  command->add_option("NAME", arguments->names, "Experiments to run, or all")->required();
+  command->add_option("NAME", arguments->names, "Experiments to run, or all")
+      ->required()
+      ->type_name("{" + choices + "all}");
   command->add_option("-o,--output", arguments->context.output, "Folder for the results")
       ->capture_default_str();
   command->add_option("--seed", arguments->context.seed, "Seed of every random draw")
@@ -118,7 +124,7 @@ void add_reproduce(CLI::App& app) {
                       "faces: another method to compare, NAME=FILE: a shape predictor of dlib "
                       "(.dat) or landmarks in any format of annotations");
   command->add_option("--threads", arguments->context.threads, "Threads; 0 takes all cores")
-      ->check(CLI::NonNegativeNumber)
+      ->check(kNotNegative)
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "Print the results as JSON on stdout");
   command->callback([arguments] { reproduce(*arguments); });
