@@ -1,13 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -15,9 +13,11 @@
 
 #include "adapters/opencv/image.h"
 #include "apps/sdm/commands.h"
+#include "apps/sdm/numbers.h"
 #include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
 #include "experiments/plot.h"
+#include "experiments/results.h"
 #include "sdm/error.h"
 #include "sdm/face/adaptation.h"
 #include "sdm/face/annotations.h"
@@ -222,9 +222,7 @@ void plot(const fs::path& path, const face::TrainedFace& trained) {
   chart.log_y = true;
   chart.series = {train};
   if (std::isfinite(dev.y.front())) chart.series.push_back(dev);
-  std::ofstream file(path);
-  file << experiments::svg({chart}, 1);
-  if (!file) throw Error(fmt::format("{}: cannot be written", path.string()));
+  experiments::write_text(path, experiments::svg({chart}, 1));
 }
 
 // Gives a finished model the score of its fits, or another one; its maps stay as they are.
@@ -234,7 +232,8 @@ void learn_score(const Arguments& arguments) {
   face::TrainerOptions options;
   options.recipe = model.recipe;
   std::vector<int> ids;
-  const auto faces = read_faces(arguments, arguments.truth, arguments.boxes, options, ids);
+  // A score is learned from starts about the true points: no boxes are read.
+  const auto faces = read_faces(arguments, arguments.truth, {}, options, ids);
   for (const face::TrainingFace& face : faces)
     if (face.truth.cols() != model.points())
       throw Error(fmt::format("{}: faces of {} points, expected {} as {} has",
@@ -254,7 +253,11 @@ void learn_score(const Arguments& arguments) {
 }
 
 void run(const Arguments& arguments) {
+  const fs::path chart = arguments.plot.empty()
+                             ? fs::path(arguments.output).replace_extension("training.svg")
+                             : arguments.plot;
   prepare_output(arguments.output);
+  prepare_output(chart);
   face::TrainerOptions options = options_of(arguments);
   options.validate();
   std::vector<int> ids;
@@ -298,9 +301,6 @@ void run(const Arguments& arguments) {
   const face::TrainedFace trained = face::train(faces, dev, options, observer);
   progress.clear();
   trained.model.save(arguments.output);
-  const fs::path chart = arguments.plot.empty()
-                             ? fs::path(arguments.output).replace_extension("training.svg")
-                             : arguments.plot;
   plot(chart, trained);
   if (arguments.adaptation) {
     face::AdaptationLearner learner(trained.model);
@@ -344,8 +344,10 @@ void add_train(CLI::App& app) {
   command->add_flag("--skip-bad", a->skip_bad, "Go on after bad lines and pictures, telling which");
   command->add_flag("--adaptation", a->adaptation,
                     "Also write the state that `sdm adapt` needs, MODEL.adaptation.sdm");
-  command->add_option("--score-of", a->score_of,
-                      "Train no maps: take this model's and learn the score of its fits anew");
+  command->add_option(
+      "--score-of", a->score_of,
+      "Train no maps: take this model's and learn the score of its fits anew; of the "
+      "other options only -o, --skip-bad, --seed and --threads count then");
   command->add_option("--plot", a->plot, "Chart of the errors; else beside the model");
 
   const std::string look = "What a stage sees";
@@ -397,7 +399,7 @@ void add_train(CLI::App& app) {
       ->capture_default_str()
       ->group(learn);
   command->add_option("--threads", a->threads, "Threads; 0 takes all cores")
-      ->check(CLI::NonNegativeNumber)
+      ->check(kNotNegative)
       ->capture_default_str()
       ->group(learn);
   command->add_option("--checkpoint", a->checkpoint,
