@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <opencv2/core/utility.hpp>
-#include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgproc.hpp>
 #include <set>
 #include <string>
@@ -17,6 +17,7 @@
 #include "adapters/opencv/image.h"
 #include "apps/sdm/commands.h"
 #include "apps/sdm/faces.h"
+#include "apps/sdm/numbers.h"
 #include "apps/sdm/progress.h"
 #include "sdm/error.h"
 #include "sdm/face/aligner.h"
@@ -52,20 +53,42 @@ struct Result {
   std::string error;  // why the picture could not be worked on
 };
 
+/// The files named, and every picture of the folders named and below, in order.
+std::vector<fs::path> list_pictures(const std::vector<std::string>& names) {
+  std::vector<fs::path> pictures;
+  for (const std::string& name : names) {
+    if (!fs::is_directory(name)) {
+      pictures.emplace_back(name);
+      continue;
+    }
+    std::vector<fs::path> found;
+    const auto options = fs::directory_options::skip_permission_denied;
+    for (const auto& entry : fs::recursive_directory_iterator(name, options))
+      if (entry.is_regular_file() && opencv::is_picture(entry.path()))
+        found.push_back(entry.path());
+    std::sort(found.begin(), found.end());
+    pictures.insert(pictures.end(), found.begin(), found.end());
+  }
+  return pictures;
+}
+
+// A file for one of the results, named after its picture and unlike those taken: x.jpg, x_2.jpg.
+fs::path free_path(const fs::path& folder, const fs::path& picture, const char* extension,
+                   std::set<fs::path>& taken) {
+  const std::string stem = picture.stem().string();
+  fs::path path = folder / (stem + extension);
+  for (int i = 2; !taken.insert(path).second; ++i)
+    path = folder / fmt::format("{}_{}{}", stem, i, extension);
+  return path;
+}
+
 // Where each picture with its points goes: OUT itself for one picture if it is named as one.
 std::vector<fs::path> drawings(const std::vector<fs::path>& pictures, const fs::path& out) {
   std::vector<fs::path> paths;
   std::set<fs::path> taken;
-  for (const fs::path& picture : pictures) {
-    fs::path path = out;
-    if (pictures.size() > 1 || !out.has_extension() || fs::is_directory(out)) {
-      const std::string stem = picture.stem().string();
-      path = out / (stem + ".jpg");
-      for (int i = 2; taken.count(path) > 0; ++i) path = out / fmt::format("{}_{}.jpg", stem, i);
-    }
-    taken.insert(path);
-    paths.push_back(path);
-  }
+  const bool one = pictures.size() == 1 && out.has_extension() && !fs::is_directory(out);
+  for (const fs::path& picture : pictures)
+    paths.push_back(one ? out : free_path(out, picture, ".jpg", taken));
   return paths;
 }
 
@@ -80,12 +103,21 @@ void draw(const Result& result, const fs::path& path) {
   opencv::write_image(path, picture);
 }
 
-void write_pts_files(const Result& result, const fs::path& output) {
-  const fs::path folder = output.empty() ? result.file.parent_path() : output;
-  const std::string stem = result.file.stem().string();
-  for (std::size_t i = 0; i < result.faces.size(); ++i)
-    face::write_pts(folder / (i == 0 ? stem + ".pts" : fmt::format("{}_{}.pts", stem, i + 1)),
-                    result.faces[i].points);
+// A .pts file for each face. All first faces come first: so the second of x.jpg does not take the
+// name of x_2.jpg's.
+void write_pts_files(std::vector<Result>& results, const fs::path& output) {
+  std::set<fs::path> taken;
+  for (const bool first : {true, false})
+    for (Result& result : results)
+      for (std::size_t i = 0; i < result.faces.size() && result.error.empty(); ++i) {
+        if ((i == 0) != first) continue;
+        const fs::path folder = output.empty() ? result.file.parent_path() : output;
+        try {
+          face::write_pts(free_path(folder, result.file, ".pts", taken), result.faces[i].points);
+        } catch (const Error& error) {
+          result.error = error.what();
+        }
+      }
 }
 
 // A thousandth of a pixel is enough for a reader.
@@ -126,12 +158,11 @@ void print(const Result& result) {
 
 // What a thread needs for itself.
 struct Worker {
-  opencv::Detector detector;
+  face::BoxDetector detector;
   face::Aligner aligner;
 };
 
 void detect(const Arguments& arguments) {
-  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);  // we report ourselves
   const face::Model model = load_face_model(arguments.model);
   const face::BoxConvention convention =
       box_convention(model, arguments.detector, arguments.offset);
@@ -139,7 +170,7 @@ void detect(const Arguments& arguments) {
   if (pictures.empty()) throw Error("no picture in the folders named");
   const face::Boxes given = arguments.boxes.empty()
                                 ? face::Boxes()
-                                : face::read_boxes(arguments.boxes, arguments.detector);
+                                : face::read_boxes(arguments.boxes, convention.detector);
   const std::vector<fs::path> drawn = drawings(pictures, arguments.draw);
   if (arguments.pts && !arguments.output.empty()) fs::create_directories(arguments.output);
 
@@ -148,7 +179,7 @@ void detect(const Arguments& arguments) {
   if (pool.threads() > 1) cv::setNumThreads(1);
   std::vector<Worker> workers;
   for (int i = 0; i < pool.threads(); ++i) {
-    opencv::Detector detector;
+    face::BoxDetector detector;
     if (arguments.boxes.empty())
       detector = opencv::make_detector(convention.detector, arguments.detection);
     workers.push_back({std::move(detector), face::Aligner(model)});
@@ -181,7 +212,6 @@ void detect(const Arguments& arguments) {
           result.faces.push_back({box, found.points, found.score});
       }
       if (!arguments.draw.empty()) draw(result, drawn[std::size_t(i)]);
-      if (arguments.pts) write_pts_files(result, arguments.output);
     } catch (const std::exception& error) {
       result.error = error.what();
     }
@@ -189,6 +219,7 @@ void detect(const Arguments& arguments) {
     progress.update(double(++done) / double(pictures.size()), result.file.filename().string());
   });
   progress.clear();
+  if (arguments.pts) write_pts_files(results, arguments.output);
 
   if (arguments.json) {
     // An array with a line for each picture.
@@ -219,8 +250,9 @@ void add_detect(CLI::App& app) {
   command->add_option("-m,--model", arguments->model, "A face model (default: the shipped face68)");
   command->add_option("--detector", arguments->detector,
                       "haar_alt2, haar_default or a cascade file; default: the model's own");
-  command->add_option("--boxes", arguments->boxes,
-                      "Boxes from this CSV (file,x,y,w,h) in place of a detector");
+  command->add_option(
+      "--boxes", arguments->boxes,
+      "Boxes from this CSV (file,x,y,w,h, or the detector's columns) in place of a detector");
   command
       ->add_option("--detector-offset", arguments->offset,
                    "How to read a foreign detector's boxes: face unit (outer eye corners) in box "
@@ -230,12 +262,12 @@ void add_detect(CLI::App& app) {
   command->add_option("--cascades", arguments->detection.folder,
                       "Folder with OpenCV's cascade files");
   command->add_option("--min-size", arguments->detection.min_size, "Smallest face, pixels")
-      ->check(CLI::PositiveNumber)
+      ->check(kPositive)
       ->capture_default_str();
   command
       ->add_option("--max-side", arguments->detection.max_side,
                    "Larger pictures are searched shrunk to this side")
-      ->check(CLI::PositiveNumber)
+      ->check(kPositive)
       ->capture_default_str();
   command
       ->add_option("--min-score", arguments->min_score,
@@ -244,11 +276,13 @@ void add_detect(CLI::App& app) {
   command->add_flag("--json", arguments->json, "Print the results as JSON on stdout");
   command->add_option("--draw", arguments->draw,
                       "Write pictures with the points into this folder (or file, for one picture)");
-  command->add_flag("--pts", arguments->pts, "Write an iBUG .pts file for each face");
-  command->add_option("-o,--output", arguments->output,
-                      "Folder for the .pts files (default: beside the pictures)");
+  auto* pts = command->add_flag("--pts", arguments->pts, "Write an iBUG .pts file for each face");
+  command
+      ->add_option("-o,--output", arguments->output,
+                   "Folder for the .pts files (default: beside the pictures)")
+      ->needs(pts);
   command->add_option("--threads", arguments->threads, "Threads; 0 takes all cores")
-      ->check(CLI::NonNegativeNumber)
+      ->check(kNotNegative)
       ->capture_default_str();
   command->footer(
       "A picture without a face is a result. One that cannot be read is reported and the rest goes "

@@ -2,17 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <opencv2/core/utils/logger.hpp>
 #include <string>
 #include <vector>
 
 #include "adapters/opencv/image.h"
 #include "apps/sdm/commands.h"
 #include "apps/sdm/faces.h"
+#include "apps/sdm/numbers.h"
 #include "apps/sdm/progress.h"
 #include "apps/sdm/score.h"
+#include "apps/sdm/sheet.h"
 #include "experiments/face_methods.h"
 #include "experiments/plot.h"
 #include "experiments/results.h"
@@ -157,7 +159,6 @@ std::vector<std::string> names_of(const Arguments& arguments) {
 }
 
 void evaluate(const Arguments& arguments) {
-  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);  // we report ourselves
   if (arguments.models.empty() && arguments.predictions.empty())
     throw CLI::ValidationError("eval needs --model or --predictions");
   face::Annotations truth =
@@ -237,16 +238,18 @@ void evaluate(const Arguments& arguments) {
 void add_eval(CLI::App& app) {
   CLI::App* command = app.add_subcommand("eval", "Measure landmark errors, side by side");
   auto arguments = std::make_shared<Arguments>();
-  command->add_option("-m,--model", arguments->models,
-                      "Face models to run; PATH or NAME=PATH, several are compared");
+  auto* model = command->add_option("-m,--model", arguments->models,
+                                    "Face models to run; PATH or NAME=PATH, several are compared");
   command->add_option("-p,--predictions", arguments->predictions,
                       "Landmarks found elsewhere: PATH or NAME=PATH in any format of annotations");
   command->add_option("--truth", arguments->truth, "The true landmarks: .csv, .pts, .xml, list")
       ->required();
   command->add_option("--boxes", arguments->boxes,
                       "Boxes of the faces (CSV); without it the annotations' own, or the detector");
-  command->add_flag("--score", arguments->score,
-                    "Also tell how well the models' scores tell good fits from failed ones");
+  command
+      ->add_flag("--score", arguments->score,
+                 "Also tell how well the models' scores tell good fits from failed ones")
+      ->needs(model);
   command->add_option("--detector", arguments->detector,
                       "Whose boxes: the column in --boxes, or the detector to run; default: the "
                       "model's own");
@@ -270,17 +273,21 @@ void add_eval(CLI::App& app) {
                       "Write the worst faces of the first method as a picture");
   command->add_option("--worst", arguments->worst, "How many worst faces to tell and show")
       ->capture_default_str();
-  command->add_option("--save-predictions", arguments->save_predictions,
-                      "Write what the first model found, CSV");
-  command->add_option("--save-boxes", arguments->save_boxes,
-                      "Write the boxes used, perturbed ones too, CSV");
+  command
+      ->add_option("--save-predictions", arguments->save_predictions,
+                   "Write what the first model found, CSV")
+      ->needs(model);
+  command
+      ->add_option("--save-boxes", arguments->save_boxes,
+                   "Write the boxes used, perturbed ones too, CSV")
+      ->needs(model);
   command->add_flag("--skip-bad", arguments->skip_bad, "Go on after bad lines and tell them");
   command->add_option("--seed", arguments->seed, "Seed of the perturbed boxes")
       ->capture_default_str();
   command
       ->add_option("--threads", arguments->threads,
                    "Threads to read pictures with; 0 takes all cores")
-      ->check(CLI::NonNegativeNumber)
+      ->check(kNotNegative)
       ->capture_default_str();
   command->footer(
       "A face without a box starts from a perturbed true one: the frame that fits the true "

@@ -33,12 +33,17 @@ face::Roc score_curve(const face::Model& model, const face::Annotations& truth, 
       const face::Annotation& one = truth.faces[i];
       const face::Shape points = face::select(one.points, truth.ids, ids);
       if (!points.allFinite()) return;
-      const auto picture = opencv::read_grey(truth.path(one));
+      image::Image<std::uint8_t> picture;
+      try {
+        picture = opencv::read_grey(truth.path(one));
+      } catch (const Error&) {
+        return;
+      }
       face::Aligner aligner(model);
-      for (int kind = 0; kind < face::kTrialKinds; ++kind) {
+      for (std::size_t kind = 0; kind < face::kTrialKinds.size(); ++kind) {
         const face::Trial trial =
-            face::make_trial(kind, picture, points, model,
-                             (seed * 1000003 + i) * face::kTrialKinds + std::size_t(kind));
+            face::make_trial(face::kTrialKinds[kind], picture, points, model,
+                             (seed * 1000003 + i) * face::kTrialKinds.size() + kind);
         const face::Alignment& fit =
             aligner.align_from(trial.has_face() ? picture : trial.faceless, trial.start);
         const bool good = trial.has_face() &&

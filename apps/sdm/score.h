@@ -14,7 +14,8 @@ namespace sdm::app {
 
 /// The score of fits that are good and of fits that fail, on the same faces: from where a detector
 /// and a tracker would start, and from places where no face is (sdm/face/trial.h). Faces with a
-/// missing point are left out. Throws Error if the points are not the model's.
+/// missing point, and those whose picture cannot be read, are left out. Throws Error if the points
+/// are not the model's.
 face::Roc score_curve(const face::Model& model, const face::Annotations& truth, std::uint64_t seed,
                       int threads);
 

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <filesystem>
+#include <opencv2/core.hpp>
+#include <string>
+#include <vector>
+
+#include "sdm/face/shape.h"
+
+namespace sdm::app {
+
+/// One face of a contact sheet.
+struct SheetFace {
+  std::filesystem::path picture;
+  face::Shape truth, predicted;
+  std::string caption;
+};
+
+/// The faces side by side: truth green, prediction red.
+cv::Mat contact_sheet(const std::vector<SheetFace>& faces);
+
+}  // namespace sdm::app
