@@ -8,18 +8,10 @@ import json
 import pathlib
 import random
 import subprocess
-import sys
 import tempfile
 
 from marks import make_set
-
-SDM = str(pathlib.Path(sys.argv[1]).resolve())
-
-
-def run(*words, code=0):
-    done = subprocess.run([SDM, *map(str, words)], capture_output=True, text=True)
-    assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
-    return done
+from tool import SDM, run
 
 
 def make_person(folder, count, rng):
@@ -101,7 +93,8 @@ def test(folder):
     fails("inside the picture of 120 x 120", model, "--image", frame, "--points", wrong, *out)
     fails("the weight is 0", model, *good, "--weight", 0, *out)
     fails("forgetting is 2", model, *good, "--forget", 2, *out)
-    fails("", folder / "no.sdm", *good, *out)
+    fails("no.adaptation.sdm: not found", folder / "no.sdm", *good, *out)
+    fails("no.sdm: cannot open", folder / "no.sdm", *good, "--state", state, *out)
     fails("is a folder", model, *good, "-o", folder / "train")
 
     # Away from any labelled faces the experiment takes installed photographs, or says what to install.

@@ -6,19 +6,10 @@ usage: faces_test.py SDM
 import json
 import pathlib
 import random
-import subprocess
-import sys
 import tempfile
 
 from marks import SIZE, make_set
-
-SDM = str(pathlib.Path(sys.argv[1]).resolve())
-
-
-def run(*words, code=0):
-    done = subprocess.run([SDM, *map(str, words)], capture_output=True, text=True)
-    assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
-    return done
+from tool import run
 
 
 def test(folder):
@@ -52,8 +43,9 @@ def test(folder):
     assert again["time_us_per_face"] is None, again
     # A picture that cannot be read is told and counted, and the rest is measured.
     (folder / "test" / "test000.pgm").write_bytes(b"no picture")
-    partly = run(*given, *boxes, "--model", model, "--json", code=1)
+    partly = run(*given, *boxes, "--model", model, "--score", "--json", code=1)
     assert "test000.pgm" in partly.stderr and json.loads(partly.stdout)["missing"] == 1, partly
+    assert json.loads(partly.stdout)["score"]["good"] > 0, partly
 
     # detect: boxes from a file, a broken picture among good ones, points as .pts and drawn.
     found = run("detect", folder / "test", "-m", model, "--boxes", folder / "test_boxes.csv", "--json",
@@ -61,27 +53,59 @@ def test(folder):
     assert "1 of 20 pictures failed" in found.stderr, found.stderr
     failed, *good = json.loads(found.stdout)
     assert "error" in failed and all(len(one["faces"]) == 1 for one in good[:-1]), found.stdout
-    here = subprocess.run([SDM, "detect", "test/test001.pgm", "test/test019.pgm", "-m", model, "--boxes",
-                           "test_boxes.csv", "--json", "--pts", "-o", "pts", "--draw", "drawn"],
-                          cwd=folder, capture_output=True, text=True, check=True)
+    here = run("detect", "test/test001.pgm", "test/test019.pgm", "-m", model, "--boxes", "test_boxes.csv",
+               "--json", "--pts", "-o", "pts", "--draw", "drawn", cwd=folder)
     first, last = json.loads(here.stdout)
     assert len(first["faces"]) == 1 and len(first["faces"][0]["points"]) == 5, first
     assert first["width"] == SIZE and last["faces"] == [], last  # no face is a result
     assert (folder / "drawn" / "test001.jpg").exists() and not (folder / "pts" / "test019.pts").exists()
-    lines = (folder / "pts" / "test001.pts").read_text().split("{\n")[1].split("\n")
-    for line, (x, y) in zip(lines, first["faces"][0]["points"]):  # the file counts from 1
-        u, v = map(float, line.split())
-        assert abs(u - 1 - x) < 0.01 and abs(v - 1 - y) < 0.01, (line, x, y)
+    for (u, v), (x, y) in zip(read_pts(folder / "pts" / "test001.pts"), first["faces"][0]["points"]):
+        assert abs(u - x) < 0.01 and abs(v - y) < 0.01, (u, v, x, y)
+    every_face_has_a_file_of_its_own(folder, model)
 
     # A picture that the boxes do not know is told, not taken for one without a face.
     assert "no line in" in run("detect", folder / "train" / "train079.pgm", "-m", model, "--boxes",
                                folder / "test_boxes.csv", code=1).stderr
+
+    # A mirror that counts from 1 would pair the wrong points.
+    (folder / "mirror.txt").write_text("2 1 3 5 4\n")
+    told = run("train", folder / "train.csv", "--boxes", folder / "train_boxes.csv", "-o", folder / "no.sdm",
+               "--preset", "fast", "--mirror", folder / "mirror.txt", code=1)
+    assert told.stderr.startswith("sdm: the mirror says point") and not (folder / "no.sdm").exists(), told
 
     # Wrong usage is 2, what cannot be done is 1, and both say why.
     assert "IMAGES" in run("detect", code=2).stderr
     assert "--model or --predictions" in run(*given, code=2).stderr
     assert "no prediction for any" in run(*given, "-p", folder / "train.csv", code=1).stderr
     assert "test.csv:3" in broken_line(folder, given).stderr
+
+
+def read_pts(path):
+    lines = path.read_text().split("{\n")[1].split("\n}")[0].split("\n")
+    return [tuple(float(v) - 1 for v in line.split()) for line in lines]  # the file counts from 1
+
+
+def every_face_has_a_file_of_its_own(folder, model):
+    """Pictures of one name, and one whose second face has the name of another's first."""
+    lines = ["file,haar_alt2_x,haar_alt2_y,haar_alt2_w,haar_alt2_h,other_x,other_y,other_w,other_h"]
+    for i, (file, count) in enumerate([("a/x.pgm", 2), ("a/x_2.pgm", 1), ("b/x.pgm", 1)]):
+        (folder / file).parent.mkdir(exist_ok=True)
+        (folder / file).write_bytes((folder / "test" / f"test{i + 1:03}.pgm").read_bytes())
+        lines += [f"{file},15,{15 + 2 * k},90,90,,,," for k in range(count)]
+    (folder / "several.csv").write_text("\n".join(lines) + "\n")
+    told = run("detect", "a", "b", "-m", model, "--boxes", "several.csv", "--json", "--pts", "-o", "each",
+               cwd=folder)
+    found = {one["file"]: [[tuple(p) for p in face["points"]] for face in one["faces"]]
+             for one in json.loads(told.stdout)}
+    written = {path.name: read_pts(path) for path in (folder / "each").iterdir()}
+
+    def same(a, b):
+        return all(abs(u - v) < 0.01 for p, q in zip(a, b) for u, v in zip(p, q))
+
+    for points in [points for faces in found.values() for points in faces]:
+        assert sum(same(points, other) for other in written.values()) == 1, (points, written)
+    assert len(written) == 4, written
+    assert same(written["x.pts"], found["a/x.pgm"][0]) and same(written["x_2.pts"], found["a/x_2.pgm"][0])
 
 
 def broken_line(folder, given):

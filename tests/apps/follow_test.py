@@ -7,20 +7,13 @@ import json
 import math
 import pathlib
 import random
-import subprocess
-import sys
 import tempfile
 
-SDM = str(pathlib.Path(sys.argv[1]).resolve())
+from tool import lines_of, run, write_pgm
+
 WIDTH, HEIGHT, FRAMES = 200, 160, 12
 BOX = (60, 40, 80, 70)  # x, y, width, height; its middle stays the middle of the motion
 PITCH, GRID = 7, 60  # of the lattice of random greys that the texture is
-
-
-def run(*words, code=0):
-    done = subprocess.run([SDM, *map(str, words)], capture_output=True, text=True)
-    assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
-    return done
 
 
 def motion(t):
@@ -56,14 +49,6 @@ def render(t, greys):
             pixels.append(int((1 - b) * ((1 - a) * greys[k] + a * greys[k + 1])
                               + b * ((1 - a) * greys[k + GRID] + a * greys[k + GRID + 1])))
     return bytes(pixels)
-
-
-def write_pgm(path, pixels, width=WIDTH, height=HEIGHT):
-    path.write_bytes(b"P5 %d %d 255\n" % (width, height) + pixels)
-
-
-def lines_of(text):
-    return [json.loads(line) for line in text.splitlines()]
 
 
 def worst_corner(line):
@@ -112,7 +97,8 @@ def test_a_template_that_is_hidden_is_lost_and_found_again(folder, pixels):
     hidden = folder / "hidden"
     hidden.mkdir()
     for t in range(6):
-        write_pgm(hidden / f"{t}.pgm", bytes([128]) * (WIDTH * HEIGHT) if t in (2, 3) else pixels[t // 3])
+        write_pgm(hidden / f"{t}.pgm", bytes([128]) * (WIDTH * HEIGHT) if t in (2, 3) else pixels[t // 3],
+                  WIDTH)
     lines = lines_of(run("follow", hidden, "--box", ",".join(map(str, BOX)), "--json", "-").stdout)
     assert [line["lost"] for line in lines] == [t in (2, 3) for t in range(6)], lines
 
@@ -122,13 +108,13 @@ def test_a_break_leaves_what_was_followed(folder, pixels):
     broken = folder / "broken"
     broken.mkdir()
     for t in range(8):
-        write_pgm(broken / f"{t}.pgm", pixels[t])
+        write_pgm(broken / f"{t}.pgm", pixels[t], WIDTH)
     given = ["follow", broken, "--box", ",".join(map(str, BOX)), "--json", out, "-o", video]
 
-    write_pgm(broken / "5.pgm", bytes(100 * 80), 100, 80)
+    write_pgm(broken / "5.pgm", bytes(100 * 80), 100)
     assert "frame 5 is 100 x 80 px" in run(*given, code=1).stderr
     (broken / "4.pgm").write_bytes(b"P5 no picture")
-    assert "4.pgm: cannot be read as a picture" in run(*given, code=1).stderr
+    assert "4.pgm: not a picture" in run(*given, code=1).stderr
     assert [line["frame"] for line in lines_of(out.read_text())] == [0, 1, 2, 3], out.read_text()
     kept = run("follow", video, "--box", ",".join(map(str, BOX)), "--json", "-")
     assert len(lines_of(kept.stdout)) == 4, kept
@@ -139,6 +125,22 @@ def test_a_break_leaves_what_was_followed(folder, pixels):
     cut = run("follow", folder / "cut.avi", "--box", ",".join(map(str, BOX)), "--json", out, code=1)
     assert f"of {FRAMES} frames could be read" in cut.stderr, cut
     assert 0 < len(lines_of(out.read_text())) < FRAMES, out.read_text()
+
+
+def test_the_experiment_takes_a_video_of_ones_own(folder, frames, greys):
+    (folder / "photographs").mkdir()  # one is enough, so that the rest of the experiment is short
+    side, cell = 400, 8
+    lattice = bytes(greys[y // cell * GRID + x // cell] for y in range(side) for x in range(side))
+    write_pgm(folder / "photographs" / "lattice.pgm", lattice, side)
+    report = folder / "own"
+    run("reproduce", "rigid", "--quick", "-o", report, "--data", folder / "photographs", "--video", frames,
+        "--box", ",".join(map(str, BOX)), cwd=folder)
+    rows = json.loads((report / "rigid" / "results.json").read_text())["rows"]
+    followed = {row["metric"]: row["value"] for row in rows if (row["case"], row["method"]) == ("frames", "sdm")}
+    assert followed["frames_tracked"] == followed["frames_total"] == FRAMES - 1, followed
+    assert "time_per_frame_us" in followed and "mean_corner_error" not in followed, followed
+    assert (report / "rigid" / "frames_1.jpg").read_bytes().startswith(b"\xff\xd8")
+    assert "frames, frame 1" in (report / "index.html").read_text()
 
 
 def test_bad_input_is_told_and_leaves_the_output_alone(folder, frames):
@@ -161,7 +163,7 @@ def test_bad_input_is_told_and_leaves_the_output_alone(folder, frames):
     (folder / "empty").mkdir()
     refuse([folder / "empty", *box], "no pictures in this folder")
     (folder / "flat").mkdir()
-    write_pgm(folder / "flat" / "0.pgm", bytes([90]) * (WIDTH * HEIGHT))
+    write_pgm(folder / "flat" / "0.pgm", bytes([90]) * (WIDTH * HEIGHT), WIDTH)
     refuse([folder / "flat", *box], "nothing to follow")
     (folder / "words.txt").write_text("60 40 eighty 70")
     refuse([frames, "--select", folder / "words.txt"], "expected numbers only")
@@ -173,6 +175,8 @@ def test_bad_input_is_told_and_leaves_the_output_alone(folder, frames):
     assert "--box" in run("reproduce", "rigid", "--video", frames, code=2).stderr
     told = run("reproduce", "rigid", "-o", folder / "report", "--video", folder / "none.mp4", *box, code=1)
     assert "no such file or folder" in told.stderr, told
+    told = run("reproduce", "rigid", "-o", folder / "report", "--video", folder / "noise.mp4", *box, code=1)
+    assert "cannot be read as a video" in told.stderr and "[ WARN" not in told.stderr, told
     assert "cannot be written" in run("follow", frames, *box, "--json", folder / "no" / "x", code=1).stderr
     assert "cannot be written" in run("follow", frames, *box, "-o", folder / "no" / "x.mp4", code=1).stderr
 
@@ -185,9 +189,10 @@ with tempfile.TemporaryDirectory() as temporary:
     frames = folder / "frames"
     frames.mkdir()
     for t in range(FRAMES):
-        write_pgm(frames / f"f{t:03}.pgm", pixels[t])
+        write_pgm(frames / f"f{t:03}.pgm", pixels[t], WIDTH)
     test_following(folder, frames)
     test_a_tracker_can_be_kept(folder, frames)
     test_a_template_that_is_hidden_is_lost_and_found_again(folder, pixels)
     test_a_break_leaves_what_was_followed(folder, pixels)
+    test_the_experiment_takes_a_video_of_ones_own(folder, frames, greys)
     test_bad_input_is_told_and_leaves_the_output_alone(folder, frames)

@@ -25,15 +25,22 @@ MISTAKES = [
     ("detect folder", FAILED, "no picture in the folders"),
     ("detect junk.jpg --detector yolo", FAILED, "'yolo', expected one of"),
     ("detect junk.jpg --min-score abc", USAGE, "--min-score = abc"),
-    ("detect junk.jpg --min-size 0", USAGE, "Value 0 is too small"),
+    ("detect junk.jpg --min-size 0", USAGE, "--min-size: 0, expected a positive number"),
+    ("detect junk.jpg --min-size small", USAGE, "small, expected a positive number"),
+    ("detect junk.jpg -o out", USAGE, "--output requires --pts"),
+    ("detect junk.jpg --detector-offset 0 0 0", USAGE, "SCALE is 0"),
     ("train", USAGE, "ANNOTATIONS is required"),
     ("train nothere.csv -o x.sdm", FAILED, "nothere.csv: cannot be opened"),
     ("train empty.csv -o x.sdm", FAILED, "empty.csv: no face in it"),
     ("train bad.csv -o x.sdm", FAILED, "bad.csv:2: 1 numbers, expected 2"),
     ("train bad.csv -o folder", FAILED, "folder: is a folder, expected a file"),
+    ("train bad.csv -o x.sdm --plot folder", FAILED, "folder: is a folder, expected a file"),
     ("train bad.csv -o x.sdm --preset best", USAGE, "best not in {accurate,fast,paper}"),
-    ("train bad.csv -o x.sdm --seed -3", USAGE, "-3 is negative"),
+    ("train bad.csv -o x.sdm --seed -3", USAGE, "-3, expected 0 or more"),
     ("eval --truth empty.csv", USAGE, "eval needs --model or --predictions"),
+    ("eval --truth empty.csv -p empty.csv --score", USAGE, "--score requires --model"),
+    ("eval --truth empty.csv -p empty.csv --save-boxes x", USAGE, "--save-boxes requires --model"),
+    ("eval --truth empty.csv -p empty.csv --save-predictions x", USAGE, "predictions requires --model"),
     ("follow empty.mp4 --box 1,2,3,4", FAILED, "empty.mp4: cannot be read as a video"),
     ("follow nothere.mp4 --box 1,2,3,4", FAILED, "nothere.mp4: there is no such file"),
     ("follow empty.mp4", USAGE, "follow needs --box"),
@@ -42,9 +49,13 @@ MISTAKES = [
     ("info junk.sdm", FAILED, "junk.sdm: not a model file"),
     ("pose", USAGE, "subcommand is required"),
     ("pose train nothere.obj -o x.sdm", FAILED, "nothere.obj: cannot be read"),
+    ("pose train cube -o x.sdm --points -3", USAGE, "-3, expected 0 or more"),
+    ("pose estimate cube.sdm typo.csv", FAILED, 'typo.csv:1: "1o", expected a number'),
+    ("pose estimate cube.sdm heading.csv", FAILED, "heading.csv: no image points"),
     ("reproduce nothing", FAILED, '"nothing", expected one of'),
     ("reproduce analytic -o junk.sdm", FAILED, "junk.sdm"),
-    ("reproduce analytic --threads -1", USAGE, "Value -1 is too small"),
+    ("track empty.mp4 --threshold 2", USAGE, "2 not in range 0.0"),
+    ("reproduce analytic --threads -1", USAGE, "-1, expected 0 or more"),
 ]
 
 
@@ -78,11 +89,14 @@ def descriptions_are_whole():
     COMP_WORDS=(sdm tr); COMP_CWORD=1; _sdm; echo "${COMPREPLY[@]}"
     COMP_WORDS=(sdm info --js); COMP_CWORD=2; _sdm; echo "${COMPREPLY[@]}"
     COMP_WORDS=(sdm pose est); COMP_CWORD=2; _sdm; echo "${COMPREPLY[@]}"
+    COMP_WORDS=(sdm reproduce head); COMP_CWORD=2; _sdm; echo "${COMPREPLY[@]}"
+    COMP_WORDS=(sdm train x.csv --preset ""); COMP_CWORD=4; _sdm; echo "${COMPREPLY[@]}"
+    COMP_WORDS=(sdm train x.csv --preset fast ju); COMP_CWORD=5; _sdm; echo "${COMPREPLY[@]}"
     """)
     words = subprocess.run(["bash", "completion"], capture_output=True, text=True, check=True).stdout
-    first, second, third = words.splitlines()
+    first, *rest = words.splitlines()
     assert "train" in first.split(), words
-    assert (second, third) == ("--json", "estimate"), words
+    assert rest == ["--json", "estimate", "headpose", "accurate fast paper", "junk.jpg junk.sdm"], words
 
 
 with tempfile.TemporaryDirectory() as work:
@@ -93,6 +107,9 @@ with tempfile.TemporaryDirectory() as work:
     pathlib.Path("empty.mp4").write_text("")
     pathlib.Path("empty.csv").write_text("file,x0,y0\n")
     pathlib.Path("bad.csv").write_text("file,x0,y0\na.jpg,1\n")
+    pathlib.Path("typo.csv").write_text("1o" + ",1" * 15 + "\n" + "2" + ",2" * 15 + "\n")
+    pathlib.Path("heading.csv").write_text(",".join(f"u{i},v{i}" for i in range(8)) + "\n")
+    assert run("pose", "train", "cube", "-o", "cube.sdm", "--samples", "200").returncode == 0
     mistakes_are_told()
     descriptions_are_whole()
     os.chdir("/")
