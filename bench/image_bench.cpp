@@ -1,16 +1,17 @@
 // Every vector kernel of the image room against its scalar twin and, where OpenCV has the same,
 // against OpenCV with one thread. The table at the end gives the ratios; sizes are those of the
-// rigid tracker (100 x 100 template) and of the face aligner (134 x 134 canvas, 68 points).
+// rigid tracker (100 x 100 template) and of the face models (68 points on canvases of 168 and 83
+// px).
 #include <benchmark/benchmark.h>
 #include <hwy/highway.h>
 
 #include <cmath>
-#include <cstdio>
-#include <map>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "bench/ratios.h"
 #include "image/scalar.h"
 #include "sdm/image/resample.h"
 
@@ -51,16 +52,11 @@ ProjectiveMap tilt() {
   return map;
 }
 
-Image<float> canvas() {
-  Image<float> image(134, 134);
-  warp_affine(source(), rotation(1.5), image);
-  return image;
-}
-
-Eigen::Matrix2Xf points() {
+Eigen::Matrix2Xf points(int canvas) {
   std::mt19937 random(2);
   Eigen::Matrix2Xf p(2, 68);
-  for (float& v : p.reshaped()) v = 20.f + float(random() % 9400) / 100;
+  for (float& v : p.reshaped())
+    v = float(canvas) * (0.15F + 0.7F * float(random() % 10000) / 10000);
   return p;
 }
 
@@ -74,93 +70,86 @@ void add(const std::string& name, Function function) {
   });
 }
 
-// Remembers the times as they are printed and gives the ratios at the end.
-class Ratios : public benchmark::ConsoleReporter {
- public:
-  void ReportRuns(const std::vector<Run>& runs) override {
-    for (const Run& run : runs) {
-      double& best = times_.try_emplace(run.benchmark_name(), 1e30).first->second;
-      best = std::min(best, run.GetAdjustedCPUTime());
-    }
-    ConsoleReporter::ReportRuns(runs);
-  }
-  void Finalize() override {
-    std::printf("\n%-34s %10s %18s\n", "kernel", "us", "faster than");
-    for (const auto& [name, time] : times_) {
-      const auto slash = name.find('/');
-      const std::string kernel = name.substr(0, slash);
-      if (name.substr(slash + 1) != "simd") continue;
-      std::printf("%-34s %10.2f", kernel.c_str(), time * 1e-3);
-      for (const char* peer : {"scalar", "opencv"}) {
-        const auto other = times_.find(kernel + "/" + peer);
-        if (other != times_.end()) std::printf("   %s %.1fx", peer, other->second / time);
-      }
-      std::printf("\n");
-    }
-  }
+#define SDM_BOTH(name, call)                       \
+  add(std::string(name) + "/simd", [=] { call; }); \
+  add(std::string(name) + "/scalar", [=] {         \
+    using namespace sdm::image::scalar;            \
+    sdm::image::scalar::call;                      \
+  })
 
- private:
-  std::map<std::string, double> times_;
-};
+// A face on a model's canvas: drawn by a rotation that shrinks, gradients, descriptors at its
+// points.
+void add_canvas(const std::string& model, int side, HogOptions options) {
+  struct Face {
+    explicit Face(int side) : canvas(side, side), channels(side, side), resampler(side, side) {}
+    Image<float> canvas;
+    GradientChannels channels;
+    Resampler resampler;
+    Eigen::Matrix2Xf at;
+    std::vector<float> descriptors;
+  };
+  const auto face = std::make_shared<Face>(side);
+  const ByteView src = source();
+  const AffineMap map = rotation(200. / side);
+  warp_affine(src, map, face->canvas);
+  gradient_channels(face->canvas, face->channels);
+  face->at = points(side);
+  face->descriptors.resize(std::size_t(68 * options.size()));
+  const std::string size = " " + std::to_string(side) + "x" + std::to_string(side);
+
+  SDM_BOTH("warp_affine" + size + " to float", warp_affine(src, map, face->canvas));
+  SDM_BOTH("gradient_channels" + size, gradient_channels(face->canvas, face->channels));
+  for (const bool subpixel : {true, false}) {
+    options.subpixel = subpixel;
+    SDM_BOTH("hog 68 points " + model + (subpixel ? " subpixel" : " whole"),
+             hog(face->channels, face->at, options, std::span<float>(face->descriptors)));
+  }
+  add(model + " canvas: warp + channels/simd", [=] {
+    face->resampler(src, map, face->canvas);
+    gradient_channels(face->canvas, face->channels);
+  });
+  add(model + " canvas, 2x shrunk/simd", [=] {
+    face->resampler(src, rotation(400. / side), face->canvas);
+    gradient_channels(face->canvas, face->channels);
+  });
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const ByteView src = source();
-  const Eigen::Matrix2Xf at = points();
-  Image<float> small(100, 100), face(134, 134), face_canvas = canvas();
+  Image<float> patch(168, 168), small(100, 100);
   Image<std::uint8_t> small_bytes(100, 100), half(320, 240), grey(640, 480);
-  const FloatView canvas_view = face_canvas.view();
-  const FloatView template_view = canvas_view.crop(17, 17, 100, 100);
-  GradientChannels channels(134, 134);
-  gradient_channels(canvas_view, channels);
-  std::vector<float> descriptors(68 * 128);
+  warp_affine(src, rotation(1.2), patch);
+  const FloatView patch_view = patch.view();
+  const FloatView template_view = patch_view.crop(34, 34, 100, 100);
   std::vector<std::uint8_t> colours(640 * 480 * 3, 100);
   const ColourView<std::uint8_t> colour{colours.data(), 640, 480, 640 * 3, Layout::bgr};
-  Resampler resampler(134, 134);
-
-#define SDM_BOTH(name, call)            \
-  add(name "/simd", [&] { call; });     \
-  add(name "/scalar", [&] {             \
-    using namespace sdm::image::scalar; \
-    sdm::image::scalar::call;           \
-  })
-  SDM_BOTH("warp_affine 100x100 to float", warp_affine(src, rotation(1.2), small.view()));
-  SDM_BOTH("warp_affine 100x100 to byte", warp_affine(src, rotation(1.2), small_bytes.view()));
-  SDM_BOTH("warp_affine 100x100 float", warp_affine(canvas_view, rotation(0.2), small.view()));
-  SDM_BOTH("warp_affine 134x134 to float", warp_affine(src, rotation(1.5), face.view()));
-  SDM_BOTH("warp_projective 100x100 to float", warp_projective(src, tilt(), small.view()));
-  SDM_BOTH("shrink 640x480 by 2", shrink(src, 2, half.view()));
-  SDM_BOTH("to_grey 640x480", to_grey(colour, grey.view()));
-  SDM_BOTH("gradient_channels 134x134", gradient_channels(canvas_view, channels));
-  for (bool subpixel : {true, false}) {
-    const HogOptions options{.subpixel = subpixel};
-    const std::string name = subpixel ? "hog 68 points subpixel" : "hog 68 points whole";
-    const std::span<float> out(descriptors);
-    add(name + "/simd", [&channels, &at, options, out] { hog(channels, at, options, out); });
-    add(name + "/scalar",
-        [&channels, &at, options, out] { scalar::hog(channels, at, options, out); });
-  }
+  const ImageView<float> small_out = small.view();
+  const ImageView<std::uint8_t> byte_out = small_bytes.view(), half_out = half.view(),
+                                grey_out = grey.view();
   const DenseHogOptions dense;
-  const std::span<float> dense_out(descriptors.data(), std::size_t(dense.size(100, 100)));
+  std::vector<float> descriptor(std::size_t(dense.size(100, 100)));
+  const std::span<float> dense_out(descriptor);
+
+  SDM_BOTH("warp_affine 100x100 to float", warp_affine(src, rotation(1.2), small_out));
+  SDM_BOTH("warp_affine 100x100 to byte", warp_affine(src, rotation(1.2), byte_out));
+  SDM_BOTH("warp_affine 100x100 float", warp_affine(patch_view, rotation(0.2), small_out));
+  SDM_BOTH("warp_projective 100x100 to float", warp_projective(src, tilt(), small_out));
+  SDM_BOTH("shrink 640x480 by 2", shrink(src, 2, half_out));
+  SDM_BOTH("to_grey 640x480", to_grey(colour, grey_out));
   SDM_BOTH("dense_hog 100x100", dense_hog(template_view, dense, dense_out));
-  add("face canvas: warp + channels/simd", [&] {
-    resampler(src, rotation(1.5), face.view());
-    gradient_channels(face.view(), channels);
+  add("rigid stage: warp + dense_hog/simd", [=] {
+    warp_affine(src, rotation(1.2), small_out);
+    dense_hog(small_out, dense, dense_out);
   });
-  add("face canvas, 2x shrunk/simd", [&] {
-    resampler(src, rotation(2.5), face.view());
-    gradient_channels(face.view(), channels);
-  });
-  add("rigid stage: warp + dense_hog/simd", [&] {
-    warp_affine(src, rotation(1.2), small.view());
-    dense_hog(small.view(), dense, dense_out);
-  });
+  add_canvas("face68", 168, {.cells = 4, .cell = 8});
+  add_canvas("face68-fast", 83, {.cells = 3, .cell = 5});
 
 #if SDM_BENCH_OPENCV
   cv::setNumThreads(1);
   const cv::Mat cv_src(480, 640, CV_8U, const_cast<std::uint8_t*>(src.data));
-  const cv::Mat cv_canvas(134, 134, CV_32F, const_cast<float*>(canvas_view.data));
+  const cv::Mat cv_patch(168, 168, CV_32F, const_cast<float*>(patch_view.data));
   auto matrix = [](const AffineMap& m) {
     return cv::Matx23d(m(0, 0), m(0, 1), m(0, 2), m(1, 0), m(1, 1), m(1, 2));
   };
@@ -171,7 +160,7 @@ int main(int argc, char** argv) {
                    cv::BORDER_REPLICATE);
   });
   add("warp_affine 100x100 float/opencv", [&] {
-    cv::warpAffine(cv_canvas, out_floats, matrix(rotation(0.2)), {100, 100}, flags,
+    cv::warpAffine(cv_patch, out_floats, matrix(rotation(0.2)), {100, 100}, flags,
                    cv::BORDER_REPLICATE);
   });
   add("shrink 640x480 by 2/opencv", [&] {
@@ -184,6 +173,6 @@ int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   const std::int64_t targets = hwy::SupportedTargets() & HWY_TARGETS;
   benchmark::AddCustomContext("target", hwy::TargetName(targets & -targets));
-  Ratios ratios;
+  sdm::bench::Ratios ratios("simd");
   benchmark::RunSpecifiedBenchmarks(&ratios);
 }

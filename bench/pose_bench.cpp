@@ -1,9 +1,12 @@
-// Microseconds of a pose, ours against POSIT and, where OpenCV is found, solvePnP. The counter
-// "us_per_pose" is the number to compare; the names of the peers are in the benchmark's name.
+// The time of a pose, ours against POSIT and, where OpenCV is found, solvePnP. The table at the end
+// gives the ratios to `sdm_batch`, which takes many poses at once.
 #include <benchmark/benchmark.h>
 
+#include <memory>
 #include <random>
+#include <string>
 
+#include "bench/ratios.h"
 #include "sdm/pose/object.h"
 #include "sdm/pose/posit.h"
 #include "sdm/pose/projection.h"
@@ -47,57 +50,29 @@ struct Data {
   std::unique_ptr<Estimator> estimator;
 };
 
-const Data& data(double degrees) {
-  static const Data narrow(30), wide(60);
-  return degrees > 30 ? wide : narrow;
+void add_batch(const std::string& name, const Data& d, Estimator::BatchOptions options) {
+  benchmark::RegisterBenchmark(name.c_str(), [&d, options](benchmark::State& state) {
+    sdm::Matrix<float> poses(7, count);
+    sdm::Vector<float> errors(count);
+    for (auto _ : state) {
+      d.estimator->estimate_batch(d.pixels, options, poses, errors);
+      benchmark::DoNotOptimize(poses.data());
+    }
+    state.SetItemsProcessed(state.iterations() * count);
+  });
 }
 
-void per_pose(benchmark::State& state, double poses_an_iteration) {
-  state.counters["us_per_pose"] =
-      benchmark::Counter(poses_an_iteration * 1e-6, benchmark::Counter::kIsIterationInvariantRate |
-                                                        benchmark::Counter::kInvert);
+// Runs `solve(i)` for one picture after the other.
+template <class Solve>
+void add(const std::string& name, Solve solve) {
+  benchmark::RegisterBenchmark(name.c_str(), [solve](benchmark::State& state) {
+    std::size_t i = 0;
+    for (auto _ : state) benchmark::DoNotOptimize(solve(i++ % count));
+  });
 }
-
-void batch(benchmark::State& state) {
-  const Data& d = data(static_cast<double>(state.range(0)));
-  sdm::Matrix<float> poses(7, count);
-  sdm::Vector<float> errors(count);
-  const Estimator::BatchOptions options{static_cast<int>(state.range(1)),
-                                        static_cast<int>(state.range(2))};
-  for (auto _ : state) {
-    d.estimator->estimate_batch(d.pixels, options, poses, errors);
-    benchmark::DoNotOptimize(poses.data());
-  }
-  per_pose(state, count);
-}
-BENCHMARK(batch)
-    ->Name("sdm_batch/degrees,stages,refine_steps")
-    ->Args({30, 10, 0})
-    ->Args({30, 5, 2})
-    ->Args({60, 5, 0})
-    ->Args({60, 5, 2});
-
-void single(benchmark::State& state) {
-  const Data& d = data(30);
-  std::size_t i = 0;
-  for (auto _ : state) benchmark::DoNotOptimize(d.estimator->estimate(d.images[i++ % count]));
-  per_pose(state, 1);
-}
-BENCHMARK(single)->Name("sdm_one_by_one");
-
-void posit(benchmark::State& state) {
-  const Data& d = data(30);
-  const Posit solver(cube());
-  std::size_t i = 0;
-  for (auto _ : state) benchmark::DoNotOptimize(solver.estimate(d.normalised[i++ % count]));
-  per_pose(state, 1);
-}
-BENCHMARK(posit)->Name("posit");
 
 #ifdef SDM_BENCH_CALIB3D
-void solve_pnp(benchmark::State& state, int method) {
-  cv::setNumThreads(1);
-  const Data& d = data(30);
+void add_solve_pnp(const std::string& name, const Data& d, int method) {
   const Camera camera;
   const cv::Matx33d k(camera.fx, 0, camera.cx, 0, camera.fy, camera.cy, 0, 0, 1);
   std::vector<cv::Point3d> object;
@@ -106,19 +81,37 @@ void solve_pnp(benchmark::State& state, int method) {
   std::vector<std::vector<cv::Point2d>> images(count);
   for (std::size_t i = 0; i < images.size(); ++i)
     for (const auto& point : d.images[i].colwise()) images[i].emplace_back(point.x(), point.y());
-  std::size_t i = 0;
-  for (auto _ : state) {
+  add(name, [=](std::size_t i) {
     cv::Vec3d turn, move;
-    cv::solvePnP(object, images[i++ % count], k, cv::noArray(), turn, move, false, method);
-    benchmark::DoNotOptimize(move);
-  }
-  per_pose(state, 1);
+    cv::solvePnP(object, images[i], k, cv::noArray(), turn, move, false, method);
+    return move;
+  });
 }
-BENCHMARK_CAPTURE(solve_pnp, sqpnp, cv::SOLVEPNP_SQPNP);
-BENCHMARK_CAPTURE(solve_pnp, epnp, cv::SOLVEPNP_EPNP);
-BENCHMARK_CAPTURE(solve_pnp, iterative, cv::SOLVEPNP_ITERATIVE);
 #endif
+
+void add_all(const std::string& name, const Data& d, int stages) {
+  add_batch(name + "/sdm_batch", d, {stages, 0});
+  add_batch(name + "/sdm_batch_refined", d, {5, 2});
+  add(name + "/sdm_one_by_one", [&d](std::size_t i) { return d.estimator->estimate(d.images[i]); });
+  add(name + "/posit",
+      [&d, solver = Posit(cube())](std::size_t i) { return solver.estimate(d.normalised[i]); });
+#ifdef SDM_BENCH_CALIB3D
+  add_solve_pnp(name + "/sqpnp", d, cv::SOLVEPNP_SQPNP);
+  add_solve_pnp(name + "/epnp", d, cv::SOLVEPNP_EPNP);
+  add_solve_pnp(name + "/iterative", d, cv::SOLVEPNP_ITERATIVE);
+#endif
+}
 
 }  // namespace
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+#ifdef SDM_BENCH_CALIB3D
+  cv::setNumThreads(1);
+#endif
+  const Data narrow(30), wide(60);
+  add_all("cube within 30 degrees", narrow, 10);
+  add_all("cube within 60 degrees", wide, 5);
+  sdm::bench::Ratios ratios("sdm_batch");
+  benchmark::RunSpecifiedBenchmarks(&ratios);
+}

@@ -2,6 +2,7 @@
 // training; 100 x 100 template, affine.
 #include <benchmark/benchmark.h>
 
+#include "bench/ratios.h"
 #include "experiments/rigid_followers.h"
 #include "experiments/rigid_scene.h"
 #include "sdm/rigid/train_tracker.h"
@@ -41,7 +42,10 @@ int main(int argc, char** argv) {
   for (const std::string& method : experiments::follower_names())
     benchmark::RegisterBenchmark(("frame/" + method).c_str(), frame, method)
         ->Unit(benchmark::kMicrosecond);
-  benchmark::RegisterBenchmark("training", training)->Unit(benchmark::kMillisecond)->UseRealTime();
+  benchmark::RegisterBenchmark("training/sdm", training)
+      ->Unit(benchmark::kMillisecond)
+      ->UseRealTime();
   benchmark::Initialize(&argc, argv);
-  benchmark::RunSpecifiedBenchmarks();
+  bench::Ratios ratios("sdm");
+  benchmark::RunSpecifiedBenchmarks(&ratios);
 }

@@ -1,11 +1,14 @@
 // Processor time of one solve on one core: learned descent against Newton and Ceres, in one run.
+// Learned descent and Newton make ten steps on the scalar functions.
+//
+//   solve_bench [DIR]     DIR/nls holds NIST's regression problems; without them they are left out
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
 #include <cmath>
-#include <map>
 #include <memory>
 
+#include "bench/ratios.h"
 #include "experiments/analytic.h"
 #include "experiments/nist_ceres.h"
 #include "experiments/nist_learned.h"
@@ -91,20 +94,6 @@ void add_nist(const std::filesystem::path& folder, const std::string& name,
         [&problem](std::size_t) { return solve_ceres(problem, problem.starts[0]).beta[0]; });
 }
 
-/// Shows every run as Google Benchmark does and keeps its time for the table of ratios.
-class Collector : public benchmark::ConsoleReporter {
- public:
-  void ReportRuns(const std::vector<Run>& runs) override {
-    ConsoleReporter::ReportRuns(runs);
-    for (const Run& run : runs) {
-      const std::string name = run.benchmark_name();
-      const auto slash = name.find('/');
-      times[name.substr(0, slash)][name.substr(slash + 1)] = run.GetAdjustedCPUTime() / 1000;
-    }
-  }
-  std::map<std::string, std::map<std::string, double>> times;  // us, by case and method
-};
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -116,24 +105,17 @@ int main(int argc, char** argv) {
   add_scalar<2>();
   add_scalar<3>();
   try {
-    const auto folder = find_data({}, "nls");
+    ExperimentContext context;
+    if (argc > 1) context.data = argv[1];
+    const auto folder = find_data(context, "nls");
     for (const char* name : {"Misra1a", "Rat43", "MGH17"}) add_nist(folder, name, problems);
+  } catch (const NoData&) {
+    fmt::print("NIST's problems left out: name the folder that holds nls/ as the argument\n");
   } catch (const Error& error) {
-    fmt::print("NIST problems left out: {}\n", error.what());
+    fmt::print("NIST's problems left out: {}\n", error.what());
   }
   if (!kHaveCeres) fmt::print("ceres: not found when this program was built, left out\n");
 
-  Collector collector;
-  benchmark::RunSpecifiedBenchmarks(&collector);
-  fmt::print("\nTime of one solve relative to sdm ({} steps on scalar functions)\n", kSteps);
-  std::vector<std::vector<std::string>> table = {
-      {"case", "sdm us", "newton", "sdm_refined", "ceres"}};
-  for (auto& [name, by_method] : collector.times) {
-    table.push_back({name, fmt::format("{:.3f}", by_method["sdm"])});
-    for (const char* method : {"newton", "sdm_refined", "ceres"})
-      table.back().push_back(by_method.contains(method)
-                                 ? fmt::format("{:.2f}x", by_method[method] / by_method["sdm"])
-                                 : "-");
-  }
-  fmt::print("{}", format_table(table));
+  bench::Ratios ratios("sdm");
+  benchmark::RunSpecifiedBenchmarks(&ratios);
 }

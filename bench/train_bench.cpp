@@ -1,6 +1,6 @@
 // Training speed and memory: ours against (a) the same least squares with the data matrix stored
-// and Eigen's LU, the way the best-known SDM library does it, and (b) what OpenBLAS itself reaches
-// on the same shapes. Every figure is of a fresh child process, so that peak memory is its own.
+// and Eigen's LU, the way superviseddescent does it, and (b) what OpenBLAS itself reaches on the
+// same shapes. Every figure is of a fresh child process, so that peak memory is its own.
 //
 // usage: train_bench [--large]     --large adds the 8,705 features of a 68-point face
 
