@@ -94,7 +94,8 @@ std::filesystem::path find_data(const ExperimentContext& context, const std::str
       if (fs::exists(folder / place / relative))
         return fs::weakly_canonical(folder / place / relative);
   throw NoData(fmt::format(
-      "no folder ../shared/data/{} here or in the folders above; name the place with --data DIR",
+      "needs {} of the data folder; name that folder with --data DIR (docs/reproduce.md tells what "
+      "it holds)",
       relative));
 }
 

@@ -18,7 +18,7 @@ struct ExperimentContext {
   std::uint64_t seed = 1;
   /// A fraction of the samples: shows that it runs, not what it reaches.
   bool quick = false;
-  /// Where the experiment's data is; empty: the experiment looks in the usual places.
+  /// The data folder (find_data); empty: the experiment looks in the usual places.
   std::filesystem::path data;
   /// rigid: a real video in place of the installed ones, and what to follow in it (x, y, width and
   /// height, or x, y of four corners).
@@ -66,9 +66,10 @@ const Experiment& find_experiment(const std::string& name);
 /// in Results::run and nothing else. Throws Error when the results cannot be written.
 Results run_and_write(const Experiment& experiment, const ExperimentContext& context);
 
-/// The folder or file `relative` of the development data: context.data where it is given, else
-/// ../shared/data/RELATIVE seen from the working folder or a few of its parents.
-/// Throws NoData that says where it looked and which option names the place.
+/// The folder or file `relative` of the data folder (docs/reproduce.md): in context.data, or
+/// context.data itself, where that is given; else in shared/data beside the working folder or
+/// beside a few of its parents. Throws NoData that says what is missing and which option names the
+/// place.
 std::filesystem::path find_data(const ExperimentContext& context, const std::string& relative);
 
 // The experiments.
