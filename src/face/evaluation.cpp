@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 #include "sdm/error.h"
 
@@ -23,20 +24,17 @@ Eigen::Vector2f mean_of(const Shape& truth, const std::vector<int>& ids, int fir
   for (int id = first; id <= last; ++id) {
     const auto found = std::find(ids.begin(), ids.end(), id);
     if (found == ids.end() || truth.col(found - ids.begin()).hasNaN())
-      throw Error(fmt::format("point {} is not known, which the normaliser needs", id));
+      throw Error(fmt::format(
+          "point {} is not known, which this normaliser needs; box_diagonal does for any markup",
+          id));
     sum += truth.col(found - ids.begin());
   }
   return sum / float(last - first + 1);
 }
 
 double diagonal(const Shape& truth) {
-  Eigen::Vector2f low = Eigen::Vector2f::Constant(std::numeric_limits<float>::max()), high = -low;
-  for (const auto& point : truth.colwise()) {
-    if (point.hasNaN()) continue;
-    low = low.cwiseMin(point);
-    high = high.cwiseMax(point);
-  }
-  return (high - low).cwiseMax(0).norm();
+  const Eigen::AlignedBox2f box = bounds(truth);
+  return box.isEmpty() ? 0 : static_cast<double>(box.diagonal().norm());
 }
 
 double mean(const std::vector<double>& values) {
@@ -57,9 +55,10 @@ std::vector<int> common_ids(const std::vector<int>& a, const std::vector<int>& b
   return ids;
 }
 
-// The points of a face that are not the 68 have numbers for names and no regions.
+// Points that are not of the 68 have numbers for names and no regions.
 Markup markup_of(const std::vector<int>& ids, const std::vector<int>& all) {
-  if (all.size() == 68 || (!ids.empty() && all == ibug(68).ids)) return ibug(ids);
+  const std::vector<int> ibug68 = ibug(68).ids;
+  if (std::is_permutation(all.begin(), all.end(), ibug68.begin(), ibug68.end())) return ibug(ids);
   Markup markup;
   markup.ids = ids;
   for (int id : ids) markup.names.push_back(std::to_string(id));
@@ -199,27 +198,37 @@ Annotations match(const Annotations& truth, const Annotations& predictions) {
     by_file.emplace(predictions.faces[i].file, i);
     by_stem.emplace(stem(predictions.faces[i].file), i);
   }
+  struct Pair {
+    bool by_stem;
+    float distance;
+    std::size_t truth, prediction;
+    auto key() const { return std::tie(by_stem, distance, truth, prediction); }
+  };
+  std::vector<Pair> pairs;
+  for (std::size_t i = 0; i < truth.faces.size(); ++i) {
+    const Annotation& face = truth.faces[i];
+    auto range = by_file.equal_range(face.file);
+    const bool by_name = range.first == range.second;
+    if (by_name) range = by_stem.equal_range(stem(face.file));
+    for (auto candidate = range.first; candidate != range.second; ++candidate) {
+      const Shape& predicted = predictions.faces[candidate->second].points;
+      const float distance = (centre(predicted) - centre(face.points)).norm();
+      pairs.push_back({by_name, std::isnan(distance) ? std::numeric_limits<float>::max() : distance,
+                       i, candidate->second});
+    }
+  }
+  // The nearest of all first: a face that was not found must not take its neighbour's prediction.
+  std::sort(pairs.begin(), pairs.end(),
+            [](const Pair& a, const Pair& b) { return a.key() < b.key(); });
   Annotations matched;
   matched.ids = predictions.ids;
   matched.folder = predictions.folder;
-  std::vector<bool> used(predictions.faces.size(), false);
-  for (const Annotation& face : truth.faces) {
-    auto range = by_file.equal_range(face.file);
-    if (range.first == range.second) range = by_stem.equal_range(stem(face.file));
-    const Annotation* best = nullptr;
-    std::size_t best_index = 0;
-    float best_distance = std::numeric_limits<float>::infinity();
-    for (auto candidate = range.first; candidate != range.second; ++candidate) {
-      if (used[candidate->second]) continue;
-      const Annotation& prediction = predictions.faces[candidate->second];
-      const float distance = (centre(prediction.points) - centre(face.points)).norm();
-      if (best && !(distance < best_distance)) continue;
-      best = &prediction;
-      best_index = candidate->second;
-      best_distance = distance;
-    }
-    matched.faces.push_back(best ? *best : Annotation{face.file, Shape(2, 0), {}});
-    if (best) used[best_index] = true;
+  for (const Annotation& face : truth.faces) matched.faces.push_back({face.file, Shape(2, 0), {}});
+  std::vector<bool> found(truth.faces.size(), false), used(predictions.faces.size(), false);
+  for (const Pair& pair : pairs) {
+    if (found[pair.truth] || used[pair.prediction]) continue;
+    found[pair.truth] = used[pair.prediction] = true;
+    matched.faces[pair.truth] = predictions.faces[pair.prediction];
   }
   return matched;
 }

@@ -12,7 +12,6 @@ namespace {
 
 using io::expect_error;
 using testing::DoubleNear;
-using testing::ElementsAre;
 using testing::Pointwise;
 
 // Random faces with the outer eye corners 100 px apart.
@@ -84,7 +83,7 @@ TEST(Evaluation, NormalisersMeasureWhatTheirNamesSay) {
       [] {
         normalising_length(Shape::Zero(2, 2), {0, 1}, Normaliser::outer_eyes);
       },
-      "point 36 is not known");
+      "point 36 is not known, which this normaliser needs; box_diagonal does for any markup");
 }
 
 TEST(Evaluation, PointsAndRegionsShowWhereTheErrorIs) {
@@ -166,6 +165,45 @@ TEST(Evaluation, PredictionsAreMatchedByFileAndPlace) {
   EXPECT_EQ(matched.faces[0].points.cols(), 68);
   EXPECT_EQ(matched.faces[1].points.cols(), 0);
   expect_error([&] { evaluate(truth, predictions); }, "2 predictions for 3");
+}
+
+TEST(Evaluation, AFaceThatWasNotFoundDoesNotTakeItsNeighboursPrediction) {
+  Annotations truth = faces(2);
+  for (Annotation& face : truth.faces) face.file = "two.jpg";
+  truth.faces[1].points = truth.faces[0].points.array() + 300;
+  for (const bool mirrored : {false, true}) {
+    if (mirrored) std::swap(truth.faces[0], truth.faces[1]);
+    for (const std::size_t found : {0u, 1u}) {
+      Annotations predictions = truth;
+      predictions.faces = {truth.faces[found]};
+      predictions.faces[0].points.array() += 5;
+      const Annotations matched = match(truth, predictions);
+      EXPECT_EQ(matched.faces[found].points, predictions.faces[0].points);
+      EXPECT_EQ(matched.faces[1 - found].points.cols(), 0);
+    }
+  }
+}
+
+TEST(Evaluation, APredictionGoesToItsOwnFileBeforeOthersOfThatName) {
+  Annotations truth = faces(2);
+  truth.faces[0].file = "a/one.jpg";
+  truth.faces[1].file = "b/one.jpg";
+  Annotations predictions = truth;
+  predictions.faces = {truth.faces[1]};
+  predictions.faces[0].points = truth.faces[0].points;  // nearer to the other one
+  const Annotations matched = match(truth, predictions);
+  EXPECT_EQ(matched.faces[0].points.cols(), 0);
+  EXPECT_EQ(matched.faces[1].points.cols(), 68);
+}
+
+TEST(Evaluation, SixtyEightOtherPointsAreNotTakenForThoseOfAFace) {
+  Annotations truth = faces(1);
+  for (int& id : truth.ids) ++id;
+  const EvaluationOptions options{.normaliser = Normaliser::box_diagonal};
+  const Evaluation result = evaluate(truth, truth, options);
+  EXPECT_EQ(result.mean, 0);
+  EXPECT_EQ(result.markup.names.back(), "68");
+  EXPECT_TRUE(result.markup.regions.empty());
 }
 
 // Published: the method's authors' own software on these images.

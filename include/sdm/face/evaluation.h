@@ -56,8 +56,8 @@ Evaluation evaluate(const Annotations& truth, const Annotations& predictions,
                     const EvaluationOptions& options = {});
 
 /// `predictions` in the order of the faces of `truth`: by file, or by its name without folder and
-/// extension where no file agrees; where a picture has several faces, by the nearest centre. Truth
-/// without a prediction gets one without columns.
+/// extension where no file agrees; where a picture has several faces, by the nearest centre, the
+/// nearest pair of a picture first. Truth without a prediction gets one without columns.
 Annotations match(const Annotations& truth, const Annotations& predictions);
 
 /// The cumulative error distribution: the share of errors <= each threshold.
