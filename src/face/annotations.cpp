@@ -57,7 +57,7 @@ Annotations read_csv(const std::filesystem::path& path, const ReadOptions& optio
   Annotations annotations;
   annotations.folder = path.parent_path();
   for (std::size_t i = 0; i < file.lines.size(); ++i) {
-    if (trim(file.lines[i]).empty()) continue;
+    if (stripped(file.lines[i]).empty()) continue;
     const std::vector<std::string> cells = split_cells(file.lines[i]);
     if (annotations.ids.empty()) {
       annotations.ids = heading_ids(file, cells);

@@ -174,6 +174,8 @@ Annotations read_imglab(const std::filesystem::path& path, const ReadOptions& op
       picture.clear();
       picture = attribute(tag, "file");
     } else if (tag.name == "box" && tag.opens) {
+      bad = ignored = false;
+      face_parts.clear();
       face = Annotation{picture,
                         {},
                         Box{number(tag, "left"), number(tag, "top"), number(tag, "width"),
@@ -228,6 +230,9 @@ Annotations read_imglab(const std::filesystem::path& path, const ReadOptions& op
 void write_imglab(const std::filesystem::path& path, const Annotations& annotations) {
   std::string text =
       "<?xml version='1.0' encoding='UTF-8'?>\n<dataset>\n<name>landmarks</name>\n<images>\n";
+  // dlib sorts the names as text, so all have as many digits as the largest.
+  std::size_t digits = 2;
+  for (const int id : annotations.ids) digits = std::max(digits, std::to_string(id).size());
   for (std::size_t i = 0; i < annotations.faces.size(); ++i) {
     const Annotation& face = annotations.faces[i];
     const bool first = i == 0 || annotations.faces[i - 1].file != face.file;
@@ -240,9 +245,9 @@ void write_imglab(const std::filesystem::path& path, const Annotations& annotati
                         std::lround(face.box->width), std::lround(face.box->height));
     for (Eigen::Index k = 0; k < face.points.cols(); ++k) {
       if (std::isnan(face.points(0, k))) continue;
-      text +=
-          fmt::format("      <part name='{:02}' x='{}' y='{}'/>\n", annotations.ids[std::size_t(k)],
-                      std::lround(face.points(0, k)), std::lround(face.points(1, k)));
+      text += fmt::format("      <part name='{:0{}}' x='{}' y='{}'/>\n",
+                          annotations.ids[std::size_t(k)], digits, std::lround(face.points(0, k)),
+                          std::lround(face.points(1, k)));
     }
     text += "    </box>\n";
     const bool last =

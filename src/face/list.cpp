@@ -71,12 +71,12 @@ Annotations read_list(const std::filesystem::path& path, const ReadOptions& opti
 void write_list(const std::filesystem::path& path, const Annotations& annotations) {
   std::string text;
   for (const Annotation& face : annotations.faces) {
-    if (face.points.cols() > 0) {
-      text += quoted(face.file);
-      for (float v : face.points.reshaped()) text += std::isnan(v) ? " nan" : fmt::format(" {}", v);
-    } else if (face.box) {
+    if (face.box && bounds(face.points).isEmpty()) {
       text += fmt::format("{} 1 {} {} {} {}", quoted(face.file), face.box->x, face.box->y,
                           face.box->width, face.box->height);
+    } else if (face.points.cols() > 0) {
+      text += quoted(face.file);
+      for (float v : face.points.reshaped()) text += std::isnan(v) ? " nan" : fmt::format(" {}", v);
     } else {
       continue;
     }

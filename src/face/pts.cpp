@@ -45,7 +45,7 @@ Shape read_pts_points(const std::filesystem::path& path) {
   double declared = -1;
   bool open = false, closed = false;
   for (std::size_t i = 0; i < file.lines.size() && !closed; ++i) {
-    const std::string_view line = trim(file.lines[i]);
+    const std::string_view line = stripped(file.lines[i]);
     try {
       if (line.empty() || line.starts_with("version")) continue;
       if (line.starts_with("n_points")) {

@@ -39,7 +39,7 @@ void write_text(const std::filesystem::path& path, const std::string& text) {
   if (!file) throw Error(fmt::format("{}: cannot be written", path.string()));
 }
 
-std::string_view trim(std::string_view text) {
+std::string_view stripped(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
@@ -69,7 +69,7 @@ std::vector<std::string> split(std::string_view line, std::string_view separator
 
 std::vector<std::string> split_cells(std::string_view line) {
   std::vector<std::string> cells = split(line, ",");
-  for (std::string& cell : cells) cell = std::string(trim(cell));
+  for (std::string& cell : cells) cell = std::string(stripped(cell));
   return cells;
 }
 
@@ -90,7 +90,7 @@ std::string quoted(const std::string& text) {
 }
 
 double to_number(std::string_view text) {
-  text = trim(text);
+  text = stripped(text);
   std::string_view digits = text;
   if (digits.starts_with('+')) digits.remove_prefix(1);
   double value = 0;
@@ -101,7 +101,7 @@ double to_number(std::string_view text) {
 }
 
 double to_coordinate(std::string_view text) {
-  text = trim(text);
+  text = stripped(text);
   if (text.empty() || text == "nan" || text == "NaN" || text == "NAN")
     return std::numeric_limits<double>::quiet_NaN();
   return to_number(text);

@@ -27,7 +27,8 @@ struct TextFile {
 /// Throws Error naming the file.
 void write_text(const std::filesystem::path& path, const std::string& text);
 
-std::string_view trim(std::string_view text);
+/// Without the blanks around it.
+std::string_view stripped(std::string_view text);
 /// Cells between commas, trimmed; a cell in quotes may hold commas, and quotes written twice.
 std::vector<std::string> split_cells(std::string_view line);
 /// Words between blanks; one in double quotes may hold blanks.

@@ -241,6 +241,32 @@ TEST(Annotations, ABrokenImglabFileIsNamed) {
   EXPECT_THAT(read.skipped, ElementsAre(HasSubstr("g.xml:2: ")));
 }
 
+TEST(Annotations, AStrayImglabPartDoesNotCostTheNextFace) {
+  const TemporaryFolder folder;
+  const auto path = folder.write(
+      "f.xml",
+      "<image file='a'>\n<part name='7' x='1' y='1'/>\n<box top='1' left='2' width='3' height='4'>"
+      "<part name='0' x='5' y='6'/></box>\n<box top='7' left='8' width='9' height='9'/></image>");
+  const Annotations read = read_imglab(path, {.skip_bad = true});
+  EXPECT_THAT(read.skipped, ElementsAre(HasSubstr("f.xml:2: a part outside of a box")));
+  EXPECT_THAT(read.ids, ElementsAre(0));
+  ASSERT_EQ(read.faces.size(), 2u);
+  EXPECT_EQ(read.faces[0].points.col(0), Eigen::Vector2f(5, 6));
+}
+
+// dlib numbers parts in the order of their names as text.
+TEST(Annotations, ImglabNamesOfManyPartsAreInTheOrderOfTheirNumbers) {
+  const TemporaryFolder folder;
+  Annotations many;
+  for (int id = 0; id < 101; ++id) many.ids.push_back(id);
+  many.faces = {{"a.jpg", Shape::Constant(2, 101, 3), Box{1, 2, 3, 4}}};
+  write_imglab(folder / "many.xml", many);
+  const std::string text = text_of(folder / "many.xml");
+  EXPECT_THAT(text, HasSubstr("<part name='007'"));
+  EXPECT_THAT(text, HasSubstr("<part name='100'"));
+  EXPECT_EQ(read_imglab(folder / "many.xml").ids, many.ids);
+}
+
 TEST(Annotations, ListsHoldBoxesPointsOrPtsFiles) {
   const TemporaryFolder folder;
   write_pts(folder / "c.pts", Shape::Constant(2, 2, 5));
@@ -270,6 +296,18 @@ TEST(Annotations, ListsComeBackAsWritten) {
   const Annotations read = read_list(folder / "faces.lst");
   ASSERT_EQ(read.faces.size(), 2u);
   EXPECT_EQ(read.faces[1].file, written.faces[1].file);
+  expect_same_points(read.faces[1].points, written.faces[1].points);
+}
+
+TEST(Annotations, AListKeepsTheBoxOfAFaceWithoutKnownPoints) {
+  const TemporaryFolder folder;
+  Annotations written = two_faces();
+  written.faces[1].points.setConstant(std::nanf(""));
+  write_list(folder / "faces.lst", written);
+  const Annotations read = read_list(folder / "faces.lst");
+  ASSERT_EQ(read.faces.size(), 2u);
+  ASSERT_TRUE(read.faces[1].box);
+  EXPECT_EQ(read.faces[1].box->width, written.faces[1].box->width);
   expect_same_points(read.faces[1].points, written.faces[1].points);
 }
 

@@ -58,7 +58,7 @@ void write_imglab(const std::filesystem::path& path, const Annotations& annotati
 ///   picture n x y w h ...   boxes, as opencv_createsamples has them
 ///   picture x0 y0 x1 y1 ... points, as cv::face::loadTrainingData has them; 0-based
 ///   picture points.pts      a .pts file, relative to the list
-/// Writing gives points where there are any, boxes otherwise.
+/// Writing gives points where any is known, else the box.
 Annotations read_list(const std::filesystem::path& path, const ReadOptions& options = {});
 void write_list(const std::filesystem::path& path, const Annotations& annotations);
 
