@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "face/mirror.h"
 #include "sdm/error.h"
 
 namespace sdm::face {
@@ -45,6 +47,20 @@ void symmetrise(Shape& mean, const std::vector<int>& mirror) {
   }
 }
 
+// Of each component; the upper one of an even number.
+Eigen::Array3d median(const std::vector<Eigen::Array3d>& values) {
+  Eigen::Array3d result;
+  std::vector<double> one(values.size());
+  for (Eigen::Index k = 0; k < 3; ++k) {
+    std::transform(values.begin(), values.end(), one.begin(),
+                   [k](const Eigen::Array3d& value) { return value[k]; });
+    const auto middle = one.begin() + static_cast<std::ptrdiff_t>(one.size() / 2);
+    std::nth_element(one.begin(), middle, one.end());
+    result[k] = *middle;
+  }
+  return result;
+}
+
 }  // namespace
 
 Shape mean_shape(std::span<const Shape> shapes, const std::vector<int>& mirror, UnitPoints unit) {
@@ -56,12 +72,13 @@ Shape mean_shape(std::span<const Shape> shapes, const std::vector<int>& mirror, 
     if (mean.cols() == 0 && shape.allFinite()) mean = shape;
   }
   if (mean.cols() < 2) throw Error("no shape has all its points, expected at least one");
-  const auto size = static_cast<std::size_t>(mean.cols());
-  if (!mirror.empty() && mirror.size() != size)
-    throw Error(fmt::format("the mirror has {} points, the shapes {}", mirror.size(), size));
-  if (unit.first >= mean.cols() || unit.second >= mean.cols())
-    throw Error(fmt::format("the unit is the distance of points {} and {}, the shapes have {}",
-                            unit.first, unit.second, mean.cols()));
+  if (!mirror.empty()) require_mirror(mirror, mean.cols());
+  const auto inside = [&](int p) { return p >= 0 && p < mean.cols(); };
+  if (unit != UnitPoints{-1, -1} && !(inside(unit.first) && inside(unit.second)))
+    throw Error(
+        fmt::format("the unit is the distance of points {} and {}, expected two of 0 to {}, or -1 "
+                    "and -1",
+                    unit.first, unit.second, mean.cols() - 1));
   centre_and_scale(mean, unit);
   Shape aligned = mean;
   for (int round = 0; round < 5; ++round) {
@@ -99,10 +116,10 @@ BoxConvention measure_convention(const std::string& detector, std::span<const Sh
                                  std::span<const Box> boxes, const Shape& mean) {
   BoxConvention convention;
   convention.detector = detector;
-  // Twice: the first round tells which boxes miss their face.
-  for (int round = 0; round < 2; ++round) {
-    Eigen::Array3d sum(0, 0, 0), squares(0, 0, 0), deviations(0, 0, 0);
-    double count = 0, scale = 0;
+  // By how much faces are elsewhere than the convention says of their boxes: in units, and in the
+  // logarithm of the size.
+  const auto offsets = [&] {
+    std::vector<Eigen::Array3d> result;
     for (std::size_t i = 0; i < shapes.size(); ++i) {
       if (!(boxes[i].width > 0)) continue;
       const Frame truth = fit_frame(mean, shapes[i]), guess = convention.frame(boxes[i]);
@@ -110,25 +127,43 @@ BoxConvention measure_convention(const std::string& detector, std::span<const Sh
       const Eigen::Array3d off(static_cast<double>(truth.x - guess.x) / unit,
                                static_cast<double>(truth.y - guess.y) / unit,
                                std::log(static_cast<double>(truth.scale() / guess.scale())));
-      if (round > 0 && off.abs().maxCoeff() > 0.5) continue;
-      sum += off;
-      squares += off.square();
-      scale += static_cast<double>(guess.scale()) / unit;
-      ++count;
+      if (off.allFinite()) result.push_back(off);
     }
-    if (count < 2)
-      throw Error(fmt::format("{} faces have a box of '{}', expected at least 2", count, detector));
-    const Eigen::Array3d average = sum / count;
-    deviations = (squares / count - average.square()).max(0).sqrt();
-    // Offsets are kept in box widths: a width is 1 / scale units.
-    const double widths = static_cast<double>(convention.scale) / (scale / count);
-    convention.dx += static_cast<float>(average[0] * widths);
-    convention.dy += static_cast<float>(average[1] * widths);
-    convention.scale *= static_cast<float>(std::exp(average[2]));
-    convention.sigma_x = static_cast<float>(deviations[0]);
-    convention.sigma_y = static_cast<float>(deviations[1]);
-    convention.sigma_log_scale = static_cast<float>(deviations[2]);
+    return result;
+  };
+  // Offsets are kept in box widths, which are `width` units on average.
+  const auto move = [&](const Eigen::Array3d& off, double width) {
+    convention.dx += static_cast<float>(off[0] / width);
+    convention.dy += static_cast<float>(off[1] / width);
+    convention.scale *= static_cast<float>(std::exp(off[2]));
+  };
+
+  // The medians tell which boxes miss their face, however far off those are.
+  std::vector<Eigen::Array3d> all = offsets();
+  if (!all.empty()) {
+    const Eigen::Array3d middle = median(all);
+    move(middle, std::exp(-middle[2]) / static_cast<double>(convention.scale));
+    all = offsets();
   }
+  const std::size_t found = all.size();
+  std::erase_if(all, [](const Eigen::Array3d& off) { return off.abs().maxCoeff() > 0.5; });
+  if (all.size() < 2)
+    throw Error(fmt::format("{} of {} boxes of '{}' lie on their face, expected at least 2",
+                            all.size(), found, detector));
+  Eigen::Array3d sum(0, 0, 0), squares(0, 0, 0);
+  double size = 0;
+  for (const Eigen::Array3d& off : all) {
+    sum += off;
+    squares += off.square();
+    size += std::exp(-off[2]);
+  }
+  const auto count = static_cast<double>(all.size());
+  const Eigen::Array3d average = sum / count;
+  const Eigen::Array3d deviations = (squares / count - average.square()).max(0).sqrt();
+  move(average, size / count / static_cast<double>(convention.scale));
+  convention.sigma_x = static_cast<float>(deviations[0]);
+  convention.sigma_y = static_cast<float>(deviations[1]);
+  convention.sigma_log_scale = static_cast<float>(deviations[2]);
   return convention;
 }
 

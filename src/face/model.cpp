@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "face/folding.h"
+#include "face/mirror.h"
 #include "sdm/error.h"
 
 namespace sdm::face {
@@ -32,16 +33,6 @@ image::Normalisation normalisation_of(const std::string& text) {
 
 void require(bool good, const std::string& message) {
   if (!good) throw Error("face model: " + message);
-}
-
-bool is_mirror(const std::vector<int>& mirror, Index points) {
-  const auto inside = [&](int p) { return p >= 0 && p < points; };
-  if (static_cast<Index>(mirror.size()) != points) return false;
-  for (Index p = 0; p < points; ++p) {
-    const int q = mirror[static_cast<std::size_t>(p)];
-    if (!inside(q) || mirror[static_cast<std::size_t>(q)] != p) return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -74,7 +65,7 @@ void Model::validate() const {
   const Index n = points();
   require(n >= 2 && n <= 4096, fmt::format("{} points, expected 2 to 4096", n));
   require(mean.allFinite(), "the mean shape is not finite");
-  require(mirror.empty() || is_mirror(mirror, n), "the mirror does not pair the points");
+  if (!mirror.empty()) require_mirror(mirror, n);
   const std::vector<float>& scale = recipe.patch_scale;
   require(scale.empty() || static_cast<Index>(scale.size()) == n,
           fmt::format("{} patch scales for {} points", scale.size(), n));
@@ -88,7 +79,7 @@ void Model::validate() const {
   require(
       shape3d.allFinite() && shape3d_weights.allFinite() && (shape3d_weights.array() >= 0).all(),
       "the 3D shape or a weight of it is not finite, or a weight is negative");
-  if (confidence.known() && !recipe.stages.empty()) {
+  if (confidence.known()) {
     const Index wanted = Folding(n, recipe.stages.back().cells, mirror).size();
     require(confidence.weights.size() == wanted,
             fmt::format("the confidence has {} weights, expected {}", confidence.weights.size(),
@@ -121,7 +112,9 @@ void Model::validate() const {
     require(map.left.rows() == 2 * n && map.bias.size() == 2 * n && map.shape.cols() == 2 * n &&
                 map.shape.rows() == map.rank(),
             fmt::format("the factors of stage {} do not fit {} points", i, n));
-    require(map.left.allFinite() && map.bias.allFinite() && map.shape.allFinite(),
+    const auto scale = map.scale.as<float>();
+    require(std::all_of(scale.begin(), scale.end(), [](float one) { return std::isfinite(one); }) &&
+                map.left.allFinite() && map.bias.allFinite() && map.shape.allFinite(),
             fmt::format("stage {} holds numbers that are not finite", i));
   }
 }
@@ -211,8 +204,7 @@ Model Model::from(const io::Model& file) {
       model.shape3d_weights = file.vector<float>("shape3d.weight", n);
     }
     if (file.tensors.contains("confidence")) {
-      model.confidence.weights =
-          file.vector<float>("confidence", file.tensor("confidence").shape().at(0));
+      model.confidence.weights = file.vector<float>("confidence");
       model.confidence.bias = file.vector<float>("confidence.bias", 1)[0];
     }
     for (const auto& one : header.at("stages")) {

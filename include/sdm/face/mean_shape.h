@@ -15,14 +15,15 @@ using UnitPoints = std::pair<int, int>;
 
 /// The Procrustes mean: shapes aligned by similarities, averaged, aligned again; made symmetric
 /// where a mirror is given. The centre of its box is 0 and its unit is 1. Shapes with a missing
-/// point are left out. Throws Error if the sizes differ or no shape is whole.
+/// point are left out. Throws Error if the sizes differ, no shape is whole, the mirror does not
+/// pair the points (counted from 0), or the unit names a point that is not there.
 Shape mean_shape(std::span<const Shape> shapes, const std::vector<int>& mirror, UnitPoints unit);
 
 /// The shape with missing points put where the mean shape has them.
 Shape complete(const Shape& shape, const Shape& mean);
 
 /// How the boxes of a detector lie around the shapes; a box without width was not found. Boxes that
-/// miss their face by more than half a unit do not count. Throws Error with fewer than two boxes.
+/// miss their face by more than half a unit do not count. Throws Error with fewer than two others.
 BoxConvention measure_convention(const std::string& detector, std::span<const Shape> shapes,
                                  std::span<const Box> boxes, const Shape& mean);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <Eigen/Geometry>
 
 namespace sdm::face {
 
@@ -12,5 +13,11 @@ using Shape = Eigen::Matrix<float, 2, Eigen::Dynamic>;
 struct Box {
   float x = 0, y = 0, width = 0, height = 0;
 };
+
+/// The tight box around the known points; empty where none is known.
+Eigen::AlignedBox2f bounds(const Eigen::Ref<const Shape>& points);
+
+/// The mean distance of the points from the true ones, where these are known; NaN where none is.
+double mean_distance(const Eigen::Ref<const Shape>& points, const Eigen::Ref<const Shape>& truth);
 
 }  // namespace sdm::face
