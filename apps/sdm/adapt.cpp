@@ -14,6 +14,7 @@
 #include "sdm/face/adapter.h"
 #include "sdm/face/aligner.h"
 #include "sdm/face/annotations.h"
+#include "sdm/face/trial.h"
 #include "sdm/io/file.h"
 
 namespace sdm::app {
@@ -59,16 +60,11 @@ std::vector<CorrectedFrame> corrected_frames(const Arguments& a) {
 double error_of(const face::Model& model, image::ByteView grey, const face::Shape& truth) {
   const face::Frame frame = face::fit_frame(model.mean, truth);
   const face::Shape found = face::Aligner(model).align_from(grey, frame).points;
-  double sum = 0, known = 0;
-  for (Index p = 0; p < truth.cols(); ++p) {
-    if (!truth.col(p).allFinite()) continue;
-    sum += static_cast<double>((found.col(p) - truth.col(p)).norm());
-    ++known;
-  }
-  return sum / known / static_cast<double>(frame.scale());
+  return face::unit_error(found, truth, model.mean);
 }
 
-// Both files or none: a model without its own state could not learn further.
+// Both files or none, as nearly as two renames allow: a model without its own state could not learn
+// further.
 void write(const fs::path& path, const face::Model& model, const face::Adaptation& state) {
   prepare_output(path);
   const fs::path state_path = face::Adaptation::beside(path);

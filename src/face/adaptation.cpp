@@ -7,47 +7,16 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "face/hash.h"
 #include "face/lesson.h"
+#include "face/robust.h"
 #include "sdm/error.h"
 
 namespace sdm::face {
-namespace {
-
-// FNV-1a.
-class Hash {
- public:
-  void add(const void* data, std::size_t size) {
-    for (std::size_t i = 0; i < size; ++i)
-      value_ = (value_ ^ static_cast<const unsigned char*>(data)[i]) * 0x100000001b3ull;
-  }
-  template <class T>
-  requires std::is_arithmetic_v<T>
-  void add(T number) { add(&number, sizeof number); }
-  template <class Derived>
-  void add(const Eigen::PlainObjectBase<Derived>& numbers) {
-    add(numbers.data(), static_cast<std::size_t>(numbers.size()) * sizeof(float));
-  }
-  void add(const io::Tensor& tensor) { add(tensor.bytes().data(), tensor.bytes().size()); }
-  std::uint64_t value() const { return value_; }
-
- private:
-  std::uint64_t value_ = 0xcbf29ce484222325ull;
-};
-
-}  // namespace
 
 std::uint64_t fingerprint(const Model& model) {
   Hash hash;
-  const Recipe& recipe = model.recipe;
-  for (const float number : {recipe.unit, recipe.canvas, recipe.shape_weight}) hash.add(number);
-  hash.add(static_cast<int>(recipe.normalisation));
-  hash.add(recipe.subpixel);
-  for (const float scale : recipe.patch_scale) hash.add(scale);
-  for (const StageRecipe& stage : recipe.stages) {
-    hash.add(stage.cells);
-    hash.add(stage.cell);
-    hash.add(stage.redraw);
-  }
+  add(hash, model.recipe);
   for (const int partner : model.mirror) hash.add(partner);
   hash.add(model.mean);
   for (const CompactMap& map : model.maps) {
@@ -159,11 +128,7 @@ void AdaptationLearner::add(image::ByteView grey, const Shape& truth) {
     for (std::size_t k = 0; k < s.model.maps.size(); ++k) {
       const CompactMap& map = s.model.maps[k];
       const Vector<float> z = s.lesson.see(k);
-      const double error = s.lesson.error();
-      // As the trainer weighs them: beyond half a unit the start had lost the face.
-      const double weight = s.options.robust == 0 ? 1
-                            : error > 0.5         ? 1e-4
-                                                  : std::min(1.0, s.options.robust / error);
+      const double weight = robust_weight(s.lesson.error(), s.options.robust);
       Vector<double> phi(z.size() + 1);
       phi << z.cast<double>(), 1;
       s.sums[k] += weight * phi * phi.transpose();

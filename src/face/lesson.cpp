@@ -5,20 +5,6 @@
 #include "sdm/error.h"
 
 namespace sdm::face {
-namespace {
-
-// Mean length of the columns that are known.
-double mean_length(const Eigen::Ref<const Shape>& vectors) {
-  double sum = 0, count = 0;
-  for (Index p = 0; p < vectors.cols(); ++p) {
-    if (!vectors.col(p).allFinite()) continue;
-    sum += static_cast<double>(vectors.col(p).norm());
-    ++count;
-  }
-  return sum / count;
-}
-
-}  // namespace
 
 Lesson::Lesson(const Model& model)
     : model_(&model), walk_(model), truth_(model.mean), missing_(2 * model.points()) {}
@@ -49,10 +35,9 @@ void Lesson::require_face(image::ByteView grey, const Shape& truth) const {
                       inside, known, grey.width, grey.height));
   const Frame frame = fit_frame(model_->mean, truth);
   require(frame.scale() > 0, "the points all lie in one place, expected a face");
-  Shape offset(2, points);
-  frame.to_face(truth, offset);
-  offset -= model_->mean;
-  const double apart = mean_length(offset);
+  Shape upright(2, points);
+  frame.to_face(truth, upright);
+  const double apart = mean_distance(model_->mean, upright);
   require(apart < 0.5,
           fmt::format("the points lie {:.2f} eye distances from the model's mean face, expected "
                       "less than 0.5: are they in another order?",
@@ -75,7 +60,8 @@ Eigen::Ref<const Vector<float>> Lesson::see(std::size_t stage) {
 }
 
 double Lesson::error() const {
-  return mean_length(Eigen::Map<const Shape>(missing_.data(), 2, truth_.cols()));
+  return mean_distance(Shape::Zero(2, truth_.cols()),
+                       Eigen::Map<const Shape>(missing_.data(), 2, truth_.cols()));
 }
 
 }  // namespace sdm::face

@@ -3,8 +3,8 @@
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
-#include <random>
 
+#include "face/starts.h"
 #include "face/walk.h"
 #include "sdm/face/trial.h"
 #include "sdm/linear/ridge.h"
@@ -18,7 +18,7 @@ constexpr double kPenalty = 1;        // relative
 constexpr int kLeast = 10;            // good and failed fits among the held-out faces
 // All trials of a face; and the good ones once more with the points pushed off, as a fit that
 // slips.
-constexpr int kFits = kTrialKinds + kNearTrials;
+constexpr Index kFits = kTrialKinds.size() + kNearTrials;
 
 struct Fits {
   Matrix<float> features;     // a column a fit
@@ -32,10 +32,7 @@ struct Fits {
 
 // A push of 0.1 to 0.4 units, a turn and another size.
 Vector<float> push(const Shape& shape, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  const auto uniform = [&](float low, float high) {
-    return low + (high - low) * static_cast<float>(random() >> 40) * 0x1p-24F;
-  };
+  Uniform uniform(seed);
   const float way = uniform(0.1F, 0.4F), towards = uniform(0, 6.2832F), turn = uniform(-0.3F, 0.3F),
               size = std::exp(uniform(-0.2F, 0.2F));
   const Frame frame{size * std::cos(turn), size * std::sin(turn), way * std::cos(towards),
@@ -67,10 +64,9 @@ Fits run_trials(const Model& model, const std::vector<TrainingFace>& faces,
           has_face ? unit_error(points, face.truth, model.mean) : HUGE_VAL;
       ++at;
     };
-    for (int kind = 0; kind < kTrialKinds; ++kind) {
-      const std::uint64_t trial_seed =
-          seed + number * kTrialKinds + static_cast<std::uint64_t>(kind);
-      const Trial trial = make_trial(kind, face.picture, truth, model, trial_seed);
+    for (std::size_t kind = 0; kind < kTrialKinds.size(); ++kind) {
+      const std::uint64_t trial_seed = seed + number * kTrialKinds.size() + kind;
+      const Trial trial = make_trial(kTrialKinds[kind], face.picture, truth, model, trial_seed);
       walk.start(trial.has_face() ? face.picture : trial.faceless, trial.start);
       walk.descend();
       keep(trial.has_face());
@@ -150,33 +146,41 @@ Confidence learn_confidence(const Model& model, const std::vector<TrainingFace>&
   const double balance = static_cast<double>(kFits - kNearTrials) / kNearTrials;
 
   linear::NormalEquations<float> equations(size, 1);
+  std::size_t done = 0;
+  const auto try_faces = [&](const std::vector<std::size_t>& numbers, const auto& look) {
+    for (std::size_t first = 0; first < numbers.size(); first += kAtATime) {
+      const std::vector<std::size_t> chosen(
+          numbers.begin() + static_cast<std::ptrdiff_t>(first),
+          numbers.begin() +
+              static_cast<std::ptrdiff_t>(std::min(first + kAtATime, numbers.size())));
+      const Fits fits = run_trials(model, faces, chosen, seed, walks, pool);
+      look(fits);
+      add(fits, balance, equations, pool);
+      done += chosen.size();
+      if (progress) progress(static_cast<double>(done) / static_cast<double>(faces.size()));
+    }
+  };
   double good = 0;
-  for (std::size_t first = 0; first < rest.size(); first += kAtATime) {
-    const std::vector<std::size_t> chosen(
-        rest.begin() + static_cast<std::ptrdiff_t>(first),
-        rest.begin() + static_cast<std::ptrdiff_t>(std::min(first + kAtATime, rest.size())));
-    const Fits fits = run_trials(model, faces, chosen, seed, walks, pool);
+  try_faces(rest, [&](const Fits& fits) {
     for (Index i = 0; i < fits.size(); ++i) good += fits.label(i) > 0;
-    add(fits, balance, equations, pool);
-    if (progress) progress(0.9 * static_cast<double>(first) / static_cast<double>(faces.size()));
-  }
-  const Fits last = run_trials(model, faces, held, seed, walks, pool);
+  });
+  if (good < kLeast) return {};
+  const auto guess = solve(equations, pool);
   std::vector<double> scores, labels;
-  for (Index i = 0; i < last.size(); ++i) labels.push_back(last.label(i));
+  try_faces(held, [&](const Fits& fits) {
+    for (Index i = 0; i < fits.size(); ++i) {
+      labels.push_back(fits.label(i));
+      scores.push_back(
+          static_cast<double>(guess.weights.col(0).dot(fits.features.col(i) - guess.feature_mean) +
+                              guess.target_mean[0]));
+    }
+  });
   const auto held_good = std::count(labels.begin(), labels.end(), 1.0);
-  if (good < kLeast || held_good < kLeast ||
-      static_cast<std::ptrdiff_t>(labels.size()) - held_good < kLeast)
+  if (held_good < kLeast || static_cast<std::ptrdiff_t>(labels.size()) - held_good < kLeast)
     return {};
 
-  const auto guess = solve(equations, pool);
-  for (Index i = 0; i < last.size(); ++i)
-    scores.push_back(
-        static_cast<double>(guess.weights.col(0).dot(last.features.col(i) - guess.feature_mean) +
-                            guess.target_mean[0]));
   const Logistic logistic = calibrate(scores, labels);
-  add(last, balance, equations, pool);
   const auto all = solve(equations, pool);
-  if (progress) progress(1);
 
   Confidence confidence;
   confidence.weights = static_cast<float>(logistic.slope) * all.weights.col(0);

@@ -12,19 +12,6 @@ namespace {
 
 constexpr float kPi = std::numbers::pi_v<float>;
 
-class Uniform {
- public:
-  explicit Uniform(std::uint64_t seed) : random_(seed) {}
-  float operator()(float low, float high) {
-    return low + (high - low) * static_cast<float>(random_() >> 40) * 0x1p-24F;
-  }
-  int below(int count) { return static_cast<int>(random_() % static_cast<std::uint64_t>(count)); }
-  float sign() { return below(2) == 0 ? -1.0F : 1.0F; }
-
- private:
-  std::mt19937_64 random_;
-};
-
 image::Image<std::uint8_t> faceless_picture(int size, Uniform& uniform) {
   enum Kind { flat, noise, slope, stripes, blobs, kinds };
   const int kind = uniform.below(kinds);
@@ -59,55 +46,51 @@ Frame upright(float scale, float x, float y) { return {scale, 0, x, y}; }
 
 }  // namespace
 
-Trial make_trial(int kind, image::ByteView picture, const Shape& truth, const Model& model,
+Trial make_trial(TrialKind kind, image::ByteView picture, const Shape& truth, const Model& model,
                  std::uint64_t seed) {
   Noise noise(seed);
-  if (kind == 0) return {detected_frame(truth, model.mean, model.boxes.front(), noise), {}};
-  if (kind == 1) return {tracked_frame(truth, model.mean, noise), {}};
   Uniform uniform(seed);
   const Frame face = fit_frame(model.mean, truth);
   const float unit = face.scale();
   const auto near = [&](float units) { return unit * uniform(-units, units); };
   switch (kind) {
-    case 2: {
+    case TrialKind::detected:
+      return {detected_frame(truth, model.mean, model.boxes.front(), noise), {}};
+    case TrialKind::tracked:
+      return {tracked_frame(truth, model.mean, noise), {}};
+    case TrialKind::moved: {
       const float way = unit * uniform(0.3F, 2), angle = uniform(-kPi, kPi);
       return {upright(unit * std::exp(uniform(-0.4F, 0.4F)), face.x + way * std::cos(angle),
                       face.y + way * std::sin(angle)),
               {}};
     }
-    case 3: {
+    case TrialKind::resized: {
       const float size = uniform.below(2) == 0 ? uniform(0.3F, 0.55F) : uniform(1.8F, 3);
       return {upright(size * unit, face.x + near(0.5F), face.y + near(0.5F)), {}};
     }
-    case 4: {
+    case TrialKind::turned: {
       const float turn = uniform.sign() * uniform(kPi / 4, kPi);
       const float c = std::cos(turn), s = std::sin(turn);
       return {{face.a * c - face.b * s, face.b * c + face.a * s, face.x + near(0.2F),
                face.y + near(0.2F)},
               {}};
     }
-    case 5:
+    case TrialKind::window:
       return {
           upright(unit * uniform(0.25F, 0.6F), uniform(0, static_cast<float>(picture.width - 1)),
                   uniform(0, static_cast<float>(picture.height - 1))),
           {}};
-    default: {
-      const int size = 160;
-      const float middle = 0.5F * static_cast<float>(size);
-      return {upright(uniform(20, 60), middle + uniform(-20, 20), middle + uniform(-20, 20)),
-              faceless_picture(size, uniform)};
-    }
+    case TrialKind::faceless:
+      break;
   }
+  const int size = 160;
+  const float middle = 0.5F * static_cast<float>(size);
+  return {upright(uniform(20, 60), middle + uniform(-20, 20), middle + uniform(-20, 20)),
+          faceless_picture(size, uniform)};
 }
 
 double unit_error(const Shape& points, const Shape& truth, const Shape& mean) {
-  double sum = 0, count = 0;
-  for (Index p = 0; p < truth.cols(); ++p) {
-    if (!truth.col(p).allFinite()) continue;
-    sum += static_cast<double>((points.col(p) - truth.col(p)).norm());
-    ++count;
-  }
-  return sum / (count * static_cast<double>(fit_frame(mean, truth).scale()));
+  return mean_distance(points, truth) / static_cast<double>(fit_frame(mean, truth).scale());
 }
 
 }  // namespace sdm::face

@@ -7,6 +7,7 @@
 
 #include "sdm/error.h"
 #include "sdm/face/aligner.h"
+#include "sdm/face/train_confidence.h"
 #include "sdm/face/trial.h"
 #include "sdm/io/bytes.h"
 #include "tests/face/drawn_faces.h"
@@ -14,6 +15,7 @@
 namespace sdm::face {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
@@ -36,7 +38,7 @@ TEST(ALearnedConfidence, TellsGoodFitsOfNewFacesFromFailedOnes) {
   Aligner aligner(model());
   int good = 0, passed = 0, failed = 0, alarms = 0;
   for (const TrainingFace& face : drawn_faces(60, 3))
-    for (int kind = 0; kind < kTrialKinds; ++kind) {
+    for (const TrialKind kind : kTrialKinds) {
       const Trial trial = make_trial(kind, face.picture, face.truth, model(), 977 + good + failed);
       const Alignment& fit =
           aligner.align_from(trial.has_face() ? face.picture : trial.faceless, trial.start);
@@ -77,6 +79,15 @@ TEST(ALearnedConfidence, HasTheSameBitsForAnyNumberOfThreads) {
   ASSERT_TRUE(one.confidence.known());
   EXPECT_EQ(one.confidence.weights, three.confidence.weights);
   EXPECT_EQ(one.confidence.bias, three.confidence.bias);
+}
+
+TEST(ALearnedConfidence, TellsTheShareThatIsDone) {
+  ThreadPool pool(1);
+  std::vector<double> shares;
+  learn_confidence(model(), drawn_faces(100, 8), 1, pool,
+                   [&](double share) { shares.push_back(share); });
+  // Eighty faces in two parts, then the twenty held out.
+  EXPECT_THAT(shares, ElementsAre(0.64, 0.8, 1));
 }
 
 TEST(ALearnedConfidence, IsLeftOutWhereTooFewFacesTellIt) {

@@ -123,7 +123,7 @@ TEST_P(AShippedModel, TellsGoodFitsFromFailedOnes) {
   Aligner aligner(model);
   std::vector<ScoredFit> fits;
   for (std::size_t i = 0; i < test.pictures.size(); ++i)
-    for (int kind = 0; kind < kTrialKinds; ++kind) {
+    for (const TrialKind kind : kTrialKinds) {
       const Shape& truth = test.truth.faces[i].points;
       const Trial trial = make_trial(kind, test.pictures[i], truth, model, 7 + fits.size());
       const Alignment& fit =

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "sdm/face/model.h"
@@ -16,14 +17,24 @@ struct Trial {
   bool has_face() const { return image::ByteView(faceless).empty(); }
 };
 
-/// Kinds of trials: near the face as a detector and as a tracker start; then moved by 0.3 to 2
-/// units, far too large or small, turned by 45 degrees or more, a small window anywhere in the
-/// picture, and a made-up picture (flat, noise, a slope, stripes or blobs).
-inline constexpr int kTrialKinds = 7;
+/// Where a trial starts.
+enum class TrialKind {
+  detected,  // near the face, as from a detector's box
+  tracked,   // near the face, as from the frame before
+  moved,     // by 0.3 to 2 units
+  resized,   // far too large or small
+  turned,    // by 45 degrees or more
+  window,    // a small one anywhere in the picture
+  faceless,  // on a made-up picture: flat, noise, a slope, stripes or blobs
+};
+
+inline constexpr std::array kTrialKinds{TrialKind::detected, TrialKind::tracked, TrialKind::moved,
+                                        TrialKind::resized,  TrialKind::turned,  TrialKind::window,
+                                        TrialKind::faceless};
 inline constexpr int kNearTrials = 2;  // the first ones
 
 /// The same for the same seed. Thread-safe.
-Trial make_trial(int kind, image::ByteView picture, const Shape& truth, const Model& model,
+Trial make_trial(TrialKind kind, image::ByteView picture, const Shape& truth, const Model& model,
                  std::uint64_t seed);
 
 /// Mean distance of the known points in units of the true face.
