@@ -2,11 +2,12 @@
 
 namespace sdm::face {
 
-Canvas::Canvas(const Recipe& recipe)
+Canvas::Canvas(const Recipe& recipe, Eigen::Index points)
     : recipe_(&recipe),
       pixels_(recipe.canvas_size(), recipe.canvas_size()),
       resample_(recipe.canvas_size(), recipe.canvas_size()),
-      channels_(recipe.canvas_size(), recipe.canvas_size()) {}
+      channels_(recipe.canvas_size(), recipe.canvas_size()),
+      points_(2, points) {}
 
 void Canvas::draw(image::ByteView grey, const Frame& frame) {
   const double centre = 0.5 * (pixels_.width() - 1), unit = recipe_->unit;
@@ -21,7 +22,6 @@ void Canvas::draw(image::ByteView grey, const Frame& frame) {
 void Canvas::describe(int stage, const Eigen::Ref<const Shape>& face, std::span<float> out,
                       bool coarse) {
   const float centre = 0.5F * static_cast<float>(pixels_.width() - 1);
-  if (points_.cols() != face.cols()) points_.resize(2, face.cols());
   points_ = (face.array() * recipe_->unit + centre).matrix();
   image::HogOptions options = recipe_->hog(stage);
   if (coarse) options.subpixel = false;

@@ -13,7 +13,8 @@ namespace sdm::face {
 /// nothing after construction.
 class Canvas {
  public:
-  explicit Canvas(const Recipe& recipe);
+  /// For shapes of so many points. The recipe must outlive it.
+  Canvas(const Recipe& recipe, Eigen::Index points);
 
   void draw(image::ByteView grey, const Frame& frame);
   /// The patches of a stage at these points (face coordinates), one after the other. `coarse`: on

@@ -43,7 +43,7 @@ void FaceProblem::features(Index sample, int stage, ConstVectorRef<float> x,
       idle_.pop_back();
     }
   }
-  if (!canvas) canvas = std::make_unique<Canvas>(recipe_);
+  if (!canvas) canvas = std::make_unique<Canvas>(recipe_, points());
   const Index patches = out.size() - 2 * points();
   canvas->draw(faces_[static_cast<std::size_t>(group(sample))].picture, frame_of(x));
   canvas->describe(stage, shape_of(x), {out.data(), static_cast<std::size_t>(patches)});

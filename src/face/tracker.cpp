@@ -12,7 +12,7 @@ namespace {
 
 // Faces nearer than this, in units of the larger one, and of about the same size are one face.
 constexpr float kSamePlace = 0.7F, kSameSize = 2;
-// A face smaller than this says nothing: half a pixel an eye.
+// A face smaller than this says nothing: an eye of about 1.2 pixels.
 constexpr float kLeastUnit = 4;
 
 bool same_face(const Frame& a, const Frame& b) {

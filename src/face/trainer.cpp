@@ -10,10 +10,14 @@
 
 #include "face/compact.h"
 #include "face/face_problem.h"
+#include "face/hash.h"
+#include "face/robust.h"
 #include "face/starts.h"
+#include "face/walk.h"
 #include "sdm/error.h"
 #include "sdm/face/aligner.h"
 #include "sdm/face/train_confidence.h"
+#include "sdm/face/trial.h"
 #include "sdm/image/resample.h"
 #include "sdm/linear/thread_pool.h"
 #include "sdm/pose/rigid_shape.h"
@@ -37,6 +41,7 @@ void check(const std::vector<TrainingFace>& faces, const char* what, Index point
     for (Index p = 0; p < points; ++p) known += faces[i].truth.col(p).allFinite() ? 1 : 0;
     if (2 * known < points)
       fail(fmt::format("{} of its {} points are known, expected at least half", known, points));
+    if (bounds(faces[i].truth).sizes().isZero(0)) fail("all its points lie in one place");
   }
 }
 
@@ -62,10 +67,10 @@ class Trainer {
       const auto found =
           std::count_if(boxes.begin(), boxes.end(), [](const Box& box) { return box.width > 0; });
       // Without any boxes the model is started from the truth, with a detector's usual noise.
-      if (found >= 2)
-        boxes_.push_back(measure_convention(options.detectors[d], truths, boxes, mean_));
-      else if (d == 0)
-        boxes_.push_back({options.detectors[d]});
+      if (found < 2 && d > 0) continue;
+      boxes_.push_back(found < 2 ? BoxConvention{options.detectors[d]}
+                                 : measure_convention(options.detectors[d], truths, boxes, mean_));
+      detector_of_.push_back(d);
     }
   }
 
@@ -118,6 +123,7 @@ class Trainer {
     for (std::size_t i = 0; i < trained.cascade.maps.size(); ++i)
       model.maps.push_back(compact(trained.cascade.maps[i], mean_.cols(),
                                    options_.recipe.stages[i].cells, options_.mirror));
+    model.validate();
     model.typical_step = typical_step(model);
     model.confidence = confidence(model, observer);
     result.dev_error = dev_error_of(model);
@@ -140,25 +146,22 @@ class Trainer {
   }
 
   Frame start(const TrainingFace& face, const Shape& truth, int number, std::uint64_t seed) const {
-    const auto d = static_cast<std::size_t>(number);
-    if (number < options_.box_starts && d < boxes_.size() && box_of(face, d).width > 0)
-      return boxes_[d].frame(box_of(face, d));
+    const auto i = static_cast<std::size_t>(number);
+    if (number < options_.box_starts && i < boxes_.size())
+      if (const Box box = box_of(face, detector_of_[i]); box.width > 0) return boxes_[i].frame(box);
     Noise noise(seed);
     // cppcheck-suppress containerOutOfBounds ; there is always a first one
     return detected_frame(truth, mean_, boxes_.front(), noise);
   }
 
   // A number from the recipe, kept in the unused stage of the targets, which a checkpoint's
-  // fingerprint covers: a training with other patches must not go on from it.
+  // fingerprint covers: a training with other patches must not go on from it. A float holds 24
+  // bits.
   float recipe_mark() const {
-    const Recipe& r = options_.recipe;
-    double mark = r.unit + 3 * r.canvas + 7 * r.shape_weight +
-                  11 * static_cast<int>(r.normalisation) + 13 * (r.subpixel ? 1 : 0) +
-                  17 * options_.robust;
-    for (const StageRecipe& stage : r.stages)
-      mark = 1.7 * mark + stage.cell + 0.3 * (stage.redraw ? 1 : 0);
-    for (const float scale : r.patch_scale) mark = 1.01 * mark + static_cast<double>(scale);
-    return static_cast<float>(mark);
+    Hash hash;
+    add(hash, options_.recipe);
+    hash.add(options_.robust);
+    return static_cast<float>(hash.value() >> 40);
   }
 
   TrainOptions descent_options() const {
@@ -176,8 +179,7 @@ class Trainer {
     options.rank_tolerance = options_.rank_tolerance;
     if (options_.robust > 0)
       options.robust_weight = [robust = options_.robust](double error) {
-        // Beyond half a unit the start had lost the face.
-        return error > 0.5 ? 1e-4 : std::min(1.0, robust / error);
+        return robust_weight(error, robust);
       };
     options.seed = options_.seed;
     options.threads = options_.threads;
@@ -236,18 +238,10 @@ class Trainer {
 
   // Mean distance of the known points over the unit of the true shape.
   double face_error(const Shape& points, const Shape& truth) const {
-    double sum = 0, count = 0;
-    for (Index p = 0; p < truth.cols(); ++p) {
-      if (!truth.col(p).allFinite()) continue;
-      sum += static_cast<double>((points.col(p) - truth.col(p)).norm());
-      ++count;
-    }
     const auto [a, b] = options_.unit;
-    const double length = a >= 0 ? static_cast<double>((truth.col(a) - truth.col(b)).norm())
-                                 : static_cast<double>(fit_frame(mean_, truth).scale());
-    return sum / (count * (std::isfinite(length) && length > 0
-                               ? length
-                               : static_cast<double>(fit_frame(mean_, truth).scale())));
+    const double length = a >= 0 ? static_cast<double>((truth.col(a) - truth.col(b)).norm()) : 0;
+    return length > 0 && std::isfinite(length) ? mean_distance(points, truth) / length
+                                               : unit_error(points, truth, mean_);
   }
 
   Confidence confidence(const Model& model, const TrainerObserver& observer) {
@@ -263,16 +257,15 @@ class Trainer {
     });
   }
 
-  // Three times the median of what the last stage still moves in faces: most then score above 0.9.
-  float typical_step(Model model) const {
-    model.typical_step = 1;
-    Aligner aligner(model);
+  // Three times the median of what the last stage still moves in faces: half then score above 0.9.
+  float typical_step(const Model& model) const {
+    Walk walk(model);
     std::vector<float> steps;
     const std::size_t stride = std::max<std::size_t>(1, faces_.size() / 200);
     for (std::size_t i = 0; i < faces_.size(); i += stride) {
-      const Frame frame = start(faces_[i], complete(faces_[i].truth, mean_), 0, options_.seed + i);
-      const float score = aligner.align_from(faces_[i].picture, frame).score;
-      steps.push_back(std::sqrt(1 / score - 1));
+      walk.start(faces_[i].picture,
+                 start(faces_[i], complete(faces_[i].truth, mean_), 0, options_.seed + i));
+      steps.push_back(walk.descend());
     }
     std::nth_element(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2),
                      steps.end());
@@ -284,6 +277,7 @@ class Trainer {
   ThreadPool pool_;
   Shape mean_;
   std::vector<BoxConvention> boxes_;
+  std::vector<std::size_t> detector_of_;  // for each of boxes_, its place in options_.detectors
   std::unique_ptr<FaceProblem> dev_problem_;
   Matrix<float> dev_states_;
 };
@@ -292,15 +286,10 @@ class Trainer {
 
 TrainingFace trim(image::ByteView grey, const Shape& truth, std::vector<Box> boxes,
                   const Recipe& recipe) {
-  Eigen::Vector2f low(1e9F, 1e9F), high(-1e9F, -1e9F);
-  for (Index p = 0; p < truth.cols(); ++p) {
-    if (!truth.col(p).allFinite()) continue;
-    low = low.cwiseMin(truth.col(p));
-    high = high.cwiseMax(truth.col(p));
-  }
-  if (!(low.x() <= high.x())) throw Error("a face has no known points");
-  const Eigen::Vector2f centre = 0.5F * (low + high);
-  const float half = (high - low).maxCoeff();
+  const Eigen::AlignedBox2f around = bounds(truth);
+  if (around.isEmpty()) throw Error("a face has no known points");
+  const Eigen::Vector2f centre = 0.5F * (around.min() + around.max());
+  const float half = around.sizes().maxCoeff();
   const auto clamp = [](float v, int size) {
     return static_cast<int>(std::clamp(v, 0.0F, static_cast<float>(size)));
   };

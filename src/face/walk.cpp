@@ -9,7 +9,10 @@
 namespace sdm::face {
 
 Walk::Walk(const Model& model)
-    : model_(&model), canvas_(model.recipe), shape_(model.mean), pixels_(model.mean) {
+    : model_(&model),
+      canvas_(model.recipe, model.points()),
+      shape_(model.mean),
+      pixels_(model.mean) {
   Index features = 0, folded = 0, rank = 0;
   for (std::size_t i = 0; i < model.maps.size(); ++i) {
     foldings_.emplace_back(model.points(), model.recipe.stages[i].cells, model.mirror);

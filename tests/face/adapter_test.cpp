@@ -18,7 +18,6 @@ namespace sdm::face {
 namespace {
 
 using testing::HasSubstr;
-using testing::Property;
 using testing::ThrowsMessage;
 
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();

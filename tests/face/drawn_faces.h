@@ -82,6 +82,12 @@ inline TrainerOptions drawn_options() {
   return options;
 }
 
+/// A model of drawn faces, for whoever needs one.
+inline const TrainedFace& drawn_training() {
+  static const TrainedFace result = train(drawn_faces(160, 1), drawn_faces(40, 2), drawn_options());
+  return result;
+}
+
 /// Mean point distance over the distance of the points 0 and 3.
 inline double drawn_error(const Shape& points, const Shape& truth) {
   return static_cast<double>((points - truth).colwise().norm().mean() /

@@ -17,13 +17,7 @@ namespace sdm::face {
 namespace {
 
 using testing::HasSubstr;
-using testing::Property;
 using testing::ThrowsMessage;
-
-const TrainedFace& trained() {
-  static const TrainedFace result = train(drawn_faces(160, 1), drawn_faces(40, 2), drawn_options());
-  return result;
-}
 
 double mean_error(const Model& model, const std::vector<TrainingFace>& faces) {
   Aligner aligner(model);
@@ -35,30 +29,20 @@ double mean_error(const Model& model, const std::vector<TrainingFace>& faces) {
 
 TEST(ATrainedModel, FindsTheLandmarksOfNewFaces) {
   const auto faces = drawn_faces(60, 3);
-  EXPECT_GT(trained().dev_start_error, 0.1);
-  EXPECT_LT(mean_error(trained().model, faces), 0.03);
+  EXPECT_GT(drawn_training().dev_start_error, 0.1);
+  EXPECT_LT(mean_error(drawn_training().model, faces), 0.03);
 }
 
 TEST(ATrainedModel, ErrsAsItsStagesSaid) {
-  EXPECT_NEAR(trained().dev_error, trained().stages.back().dev_error, 2e-4);
+  EXPECT_NEAR(drawn_training().dev_error, drawn_training().stages.back().dev_error, 2e-4);
 }
 
 TEST(ATrainedModel, GetsBetterWithEveryStage) {
-  double before = trained().dev_start_error;
-  for (const FaceStage& stage : trained().stages) {
+  double before = drawn_training().dev_start_error;
+  for (const FaceStage& stage : drawn_training().stages) {
     EXPECT_LT(stage.dev_error, before);
     before = stage.dev_error;
   }
-}
-
-TEST(ATrainedModel, SurvivesItsFile) {
-  const Model back = Model::from(io::read(io::to_bytes(trained().model.to_io())));
-  EXPECT_EQ(back.to_io(), trained().model.to_io());
-  const auto faces = drawn_faces(5, 4);
-  Aligner one(trained().model), other(back);
-  for (const TrainingFace& face : faces)
-    EXPECT_EQ(one.align(face.picture, face.boxes.front()).points,
-              other.align(face.picture, face.boxes.front()).points);
 }
 
 TEST(ATrainedModel, SeesAMirroredFaceMirrored) {
@@ -67,8 +51,8 @@ TEST(ATrainedModel, SeesAMirroredFaceMirrored) {
   for (int y = 0; y < flipped.height(); ++y)
     for (int x = 0; x < flipped.width(); ++x)
       flipped(x, y) = face.picture(flipped.width() - 1 - x, y);
-  Aligner aligner(trained().model);
-  const Frame frame = trained().model.boxes.front().frame(face.boxes.front());
+  Aligner aligner(drawn_training().model);
+  const Frame frame = drawn_training().model.boxes.front().frame(face.boxes.front());
   const float right = static_cast<float>(flipped.width() - 1);
   const Shape seen = aligner.align_from(face.picture, frame).points;
   const Shape other =
@@ -81,72 +65,12 @@ TEST(ATrainedModel, SeesAMirroredFaceMirrored) {
 }
 
 TEST(ATrainedModel, ScoresFacesAboveEmptyWalls) {
-  Aligner aligner(trained().model);
+  Aligner aligner(drawn_training().model);
   const TrainingFace face = drawn_faces(1, 6).front();
   const float on_face = aligner.align(face.picture, face.boxes.front()).score;
   const image::Image<std::uint8_t> wall(160, 160, 128);
   EXPECT_GT(on_face, aligner.align(wall, face.boxes.front()).score);
   EXPECT_GT(on_face, 0.5);
-}
-
-TEST(AnAligner, TakesFacesThatTheBorderCuts) {
-  Aligner aligner(trained().model);
-  const TrainingFace face = drawn_faces(1, 7).front();
-  const image::ByteView half = image::ByteView(face.picture).crop(80, 0, 80, 160);
-  Box box = face.boxes.front();
-  box.x -= 80;
-  EXPECT_TRUE(aligner.align(half, box).points.allFinite());
-  EXPECT_TRUE(aligner.align(half, Box{-1000, -1000, 50, 50}).points.allFinite());
-  EXPECT_TRUE(aligner.align(half.crop(0, 0, 1, 1), box).points.allFinite());
-}
-
-TEST(AnAligner, SaysWhatIsWrongWithItsInput) {
-  Aligner aligner(trained().model);
-  const image::Image<std::uint8_t> picture(10, 10);
-  EXPECT_THAT(
-      [&] {
-        aligner.align(image::ByteView(), Box{1, 1, 5, 5});
-      },
-      ThrowsMessage<Error>(HasSubstr("0 x 0")));
-  EXPECT_THAT(
-      [&] {
-        aligner.align(picture, Box{1, 1, 0, 5});
-      },
-      ThrowsMessage<Error>(HasSubstr("0 x 5 px")));
-  EXPECT_THROW(aligner.align(picture, Box{1, 1, std::numeric_limits<float>::quiet_NaN(), 5}),
-               Error);
-}
-
-TEST(AModelFile, ThatDoesNotFitTogetherIsRefused) {
-  Model model = trained().model;
-  model.maps.pop_back();
-  EXPECT_THROW(model.to_io(), Error);
-  io::Model file = trained().model.to_io();
-  file.kind = "pose";
-  EXPECT_THROW(Model::from(file), Error);
-  file = trained().model.to_io();
-  file.header = "{}";
-  EXPECT_THAT([&] { Model::from(file); }, ThrowsMessage<Error>(HasSubstr("header")));
-  file = trained().model.to_io();
-  file.tensors.erase("stage1.patches");
-  file.put("stage1.patches", file.tensor("stage0.left"));
-  EXPECT_THAT([&] { Model::from(file); }, ThrowsMessage<Error>(HasSubstr("stage 1")));
-}
-
-TEST(AModelFile, KeepsTheShapeInSpaceAndLoadsWithoutOne) {
-  Model model = trained().model;
-  model.shape3d = Eigen::Matrix3Xf::Random(3, model.points());
-  model.shape3d_weights = Vector<float>::Ones(model.points());
-  io::Model file = model.to_io();
-  EXPECT_EQ(Model::from(file).shape3d, model.shape3d);
-  EXPECT_EQ(Model::from(file).shape3d_weights, model.shape3d_weights);
-  file.tensors.erase("shape3d");
-  file.tensors.erase("shape3d.weight");
-  EXPECT_EQ(Model::from(file).shape3d.cols(), 0);
-  model.shape3d_weights[0] = -1;
-  EXPECT_THAT([&] { model.to_io(); }, ThrowsMessage<Error>(HasSubstr("3D shape")));
-  model.shape3d_weights.resize(1);
-  EXPECT_THAT([&] { model.to_io(); }, ThrowsMessage<Error>(HasSubstr("1 weights")));
 }
 
 TEST(Training, GivesTheSameBitsForAnyNumberOfThreads) {
@@ -172,8 +96,35 @@ TEST(Training, GoesOnFromItsCheckpointAndNotFromAnothers) {
   const TrainedFace resumed = train(faces, {}, options);
   EXPECT_EQ(resumed.summary.resumed_from, 2);
   EXPECT_EQ(resumed.model.to_io(), straight);
-  options.recipe.stages[0].cell = 7;
-  EXPECT_THROW(train(faces, {}, options), Error);
+  TrainerOptions other = options;
+  other.recipe.stages[0].cell = 7;
+  EXPECT_THROW(train(faces, {}, other), Error);
+  other = options;
+  other.recipe.unit -= 7;
+  other.recipe.shape_weight += 1;
+  EXPECT_THROW(train(faces, {}, other), Error);
+  other = options;
+  other.robust = 0.05;
+  EXPECT_THROW(train(faces, {}, other), Error);
+}
+
+TEST(Training, TakesEachBoxAsItsOwnDetectorsWhereAnotherFoundNothing) {
+  TrainerOptions options = drawn_options();
+  options.box_starts = 2;
+  options.detectors = {"drawn", "wide"};
+  auto faces = drawn_faces(60, 8);
+  for (TrainingFace& face : faces) {
+    Box wide = face.boxes.front();
+    wide.x -= 0.3F * wide.width;
+    wide.y -= 0.1F * wide.height;
+    wide.width *= 1.5F;
+    wide.height *= 1.5F;
+    face.boxes.push_back(wide);
+  }
+  const io::Model two = train(faces, {}, options).model.to_io();
+  options.detectors = {"drawn", "blind", "wide"};
+  for (TrainingFace& face : faces) face.boxes.insert(face.boxes.begin() + 1, Box{});
+  EXPECT_EQ(train(faces, {}, options).model.to_io(), two);
 }
 
 TEST(Training, WorksWithoutAMirrorAndAtALowerRank) {
@@ -199,6 +150,16 @@ TEST(Training, NamesTheFaceItCannotUse) {
   faces[3].truth.conservativeResize(2, 8);
   EXPECT_THAT([&] { train(faces, {}, drawn_options()); },
               ThrowsMessage<Error>(HasSubstr("face 3: it has 8 points, expected 9")));
+  faces = drawn_faces(5, 1);
+  faces[2].truth.colwise() = Eigen::Vector2f(40, 50);
+  EXPECT_THAT([&] { train(faces, {}, drawn_options()); },
+              ThrowsMessage<Error>(HasSubstr("face 2: all its points lie in one place")));
+  EXPECT_THAT([&] { train(drawn_faces(5, 1), faces, drawn_options()); },
+              ThrowsMessage<Error>(HasSubstr("dev face 2: all its points lie in one place")));
+  TrainerOptions from_one = drawn_options();
+  for (int& partner : from_one.mirror) ++partner;
+  EXPECT_THAT([&] { train(drawn_faces(5, 1), {}, from_one); },
+              ThrowsMessage<Error>(HasSubstr("the mirror says point 0 becomes 4")));
   EXPECT_THAT([] { TrainerOptions::preset("best"); }, ThrowsMessage<Error>(HasSubstr("'best'")));
 }
 

@@ -19,7 +19,7 @@ struct TrainingFace {
   std::vector<Box> boxes;
 };
 
-/// How to train. The defaults are those of the preset `fast`.
+/// How to train. Begin with a preset: without stages there is nothing to train.
 struct TrainerOptions {
   Recipe recipe;
 

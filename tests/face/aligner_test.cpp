@@ -1,0 +1,46 @@
+#include "sdm/face/aligner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "sdm/error.h"
+#include "tests/face/drawn_faces.h"
+
+namespace sdm::face {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+TEST(AnAligner, TakesFacesThatTheBorderCuts) {
+  Aligner aligner(drawn_training().model);
+  const TrainingFace face = drawn_faces(1, 7).front();
+  const image::ByteView half = image::ByteView(face.picture).crop(80, 0, 80, 160);
+  Box box = face.boxes.front();
+  box.x -= 80;
+  EXPECT_TRUE(aligner.align(half, box).points.allFinite());
+  EXPECT_TRUE(aligner.align(half, Box{-1000, -1000, 50, 50}).points.allFinite());
+  EXPECT_TRUE(aligner.align(half.crop(0, 0, 1, 1), box).points.allFinite());
+}
+
+TEST(AnAligner, SaysWhatIsWrongWithItsInput) {
+  Aligner aligner(drawn_training().model);
+  const image::Image<std::uint8_t> picture(10, 10);
+  EXPECT_THAT(
+      [&] {
+        aligner.align(image::ByteView(), Box{1, 1, 5, 5});
+      },
+      ThrowsMessage<Error>(HasSubstr("0 x 0")));
+  EXPECT_THAT(
+      [&] {
+        aligner.align(picture, Box{1, 1, 0, 5});
+      },
+      ThrowsMessage<Error>(HasSubstr("0 x 5 px")));
+  EXPECT_THROW(aligner.align(picture, Box{1, 1, std::numeric_limits<float>::quiet_NaN(), 5}),
+               Error);
+}
+
+}  // namespace
+}  // namespace sdm::face

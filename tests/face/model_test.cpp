@@ -1,0 +1,89 @@
+#include "sdm/face/model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <span>
+
+#include "sdm/error.h"
+#include "sdm/face/aligner.h"
+#include "sdm/io/bytes.h"
+#include "tests/face/drawn_faces.h"
+
+namespace sdm::face {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+TEST(ABoxConvention, LeadsFromBoxesToFramesAndBack) {
+  const BoxConvention convention{"drawn", 0.5F, 0.02F, -0.1F};
+  const Box box{10, 20, 60, 60}, back = convention.box(convention.frame(box));
+  EXPECT_NEAR(back.x, box.x, 1e-4);
+  EXPECT_NEAR(back.y, box.y, 1e-4);
+  EXPECT_NEAR(back.width, box.width, 1e-4);
+}
+
+TEST(ATrainedModel, SurvivesItsFile) {
+  const Model back = Model::from(io::read(io::to_bytes(drawn_training().model.to_io())));
+  EXPECT_EQ(back.to_io(), drawn_training().model.to_io());
+  const auto faces = drawn_faces(5, 4);
+  Aligner one(drawn_training().model), other(back);
+  for (const TrainingFace& face : faces)
+    EXPECT_EQ(one.align(face.picture, face.boxes.front()).points,
+              other.align(face.picture, face.boxes.front()).points);
+}
+
+TEST(AModelFile, ThatDoesNotFitTogetherIsRefused) {
+  Model model = drawn_training().model;
+  model.maps.pop_back();
+  EXPECT_THROW(model.to_io(), Error);
+  io::Model file = drawn_training().model.to_io();
+  file.kind = "pose";
+  EXPECT_THROW(Model::from(file), Error);
+  file = drawn_training().model.to_io();
+  file.header = "{}";
+  EXPECT_THAT([&] { Model::from(file); }, ThrowsMessage<Error>(HasSubstr("header")));
+  file = drawn_training().model.to_io();
+  file.tensors.erase("stage1.patches");
+  file.put("stage1.patches", file.tensor("stage0.left"));
+  EXPECT_THAT([&] { Model::from(file); }, ThrowsMessage<Error>(HasSubstr("stage 1")));
+}
+
+TEST(AModelFile, KeepsTheShapeInSpaceAndLoadsWithoutOne) {
+  Model model = drawn_training().model;
+  model.shape3d = Eigen::Matrix3Xf::Random(3, model.points());
+  model.shape3d_weights = Vector<float>::Ones(model.points());
+  io::Model file = model.to_io();
+  EXPECT_EQ(Model::from(file).shape3d, model.shape3d);
+  EXPECT_EQ(Model::from(file).shape3d_weights, model.shape3d_weights);
+  file.tensors.erase("shape3d");
+  file.tensors.erase("shape3d.weight");
+  EXPECT_EQ(Model::from(file).shape3d.cols(), 0);
+  model.shape3d_weights[0] = -1;
+  EXPECT_THAT([&] { model.to_io(); }, ThrowsMessage<Error>(HasSubstr("3D shape")));
+  model.shape3d_weights.resize(1);
+  EXPECT_THAT([&] { model.to_io(); }, ThrowsMessage<Error>(HasSubstr("1 weights")));
+}
+
+TEST(AModelFile, WithAScaleThatIsNotFiniteIsRefused) {
+  io::Model file = drawn_training().model.to_io();
+  Matrix<float> broken = file.matrix<float>("stage1.patches.scale");
+  broken(0, 0) = std::numeric_limits<float>::infinity();
+  file.tensors.erase("stage1.patches.scale");
+  file.put("stage1.patches.scale", io::to_tensor(broken));
+  EXPECT_THAT([&] { Model::from(file); },
+              ThrowsMessage<Error>(HasSubstr("stage 1 holds numbers that are not finite")));
+}
+
+TEST(AModelFile, WithASingleNumberForTheConfidenceIsRefused) {
+  io::Model file = drawn_training().model.to_io();
+  file.tensors.erase("confidence");
+  const float one = 1;
+  file.put("confidence", io::to_tensor(std::span<const float>(&one, 1), io::Shape{}));
+  EXPECT_THROW(Model::from(file), Error);
+}
+
+}  // namespace
+}  // namespace sdm::face
