@@ -32,7 +32,7 @@ bool holds(const face::Box& box, const face::Shape& points) {
          centre.y() < box.y + box.height;
 }
 
-void find_box(face::Annotation& face, image::ByteView picture, opencv::Detector& detector) {
+void find_box(face::Annotation& face, image::ByteView picture, face::BoxDetector& detector) {
   std::vector<face::Box> boxes = detector(picture);
   std::erase_if(boxes, [&](const face::Box& box) { return !holds(box, face.points); });
   face::give_box(face, boxes);
@@ -96,7 +96,7 @@ FaceRun run_methods(face::Annotations& truth, std::vector<FaceMethod>& methods,
                     const FaceRunOptions& options) {
   cv::setNumThreads(1);
   ThreadPool pool(options.threads);
-  std::vector<opencv::Detector> detectors;
+  std::vector<face::BoxDetector> detectors;
   for (int i = 0; options.detect && i < pool.threads(); ++i)
     detectors.push_back(opencv::make_detector(options.convention.detector));
 

@@ -26,7 +26,7 @@ void show_photographs(const ExperimentContext& context, Results& results) {
           files.push_back(entry.path());
   const face::Model model = shipped_face_model();
   face::Aligner aligner(model);
-  const opencv::Detector detector = opencv::make_detector("haar_alt2");
+  const face::BoxDetector detector = opencv::make_detector("haar_alt2");
   Gallery gallery;
   for (const fs::path& path : files) {
     if (!fs::exists(path)) continue;

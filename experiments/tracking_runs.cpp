@@ -144,7 +144,7 @@ int TrackingRun::lost() const {
 }
 
 double detector_microseconds(const FaceSequences& sequences) {
-  const opencv::Detector detector = opencv::make_detector("haar_alt2");
+  const face::BoxDetector detector = opencv::make_detector("haar_alt2");
   std::vector<double> times;
   for (std::size_t i = 0; i < std::min<std::size_t>(20, sequences.all.size()); ++i) {
     const MovedFrame frame = sequences.all[i].frame(0);

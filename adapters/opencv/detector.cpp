@@ -59,21 +59,33 @@ std::shared_ptr<cv::CascadeClassifier> load(const std::filesystem::path& path) {
 
 }  // namespace
 
-Detector make_detector(const std::string& name, const DetectorOptions& options) {
+void DetectorOptions::validate() const {
+  const auto require = [](bool good, const std::string& message) {
+    if (!good) throw Error("detector: " + message);
+  };
+  require(scale_step > 1, fmt::format("the scale step is {}, expected above 1", scale_step));
+  require(neighbours >= 0, fmt::format("{} neighbours, expected 0 or more", neighbours));
+  require(min_size >= 0, fmt::format("the least size is {} px, expected 0 or more", min_size));
+  require(max_side >= 1, fmt::format("the longest side is {} px, expected 1 or more", max_side));
+}
+
+face::BoxDetector make_detector(const std::string& name, const DetectorOptions& options) {
+  options.validate();
   const auto cascade = load(cascade_file(name, options.folder));
   return [cascade, options](image::ByteView grey) {
     cv::Mat picture = mat(grey);
     const float shrink =
         std::max(1.F, float(std::max(grey.width, grey.height)) / float(options.max_side));
+    std::vector<face::Box> boxes;
+    // OpenCV does not shrink a side to less than a pixel, and there is no face so small.
+    if (float(std::min(grey.width, grey.height)) < shrink) return boxes;
     if (shrink > 1) cv::resize(picture, picture, {}, 1 / shrink, 1 / shrink, cv::INTER_AREA);
     std::vector<cv::Rect> found;
-    if (!picture.empty())
-      cascade->detectMultiScale(picture, found, options.scale_step, options.neighbours, 0,
-                                {options.min_size, options.min_size});
+    cascade->detectMultiScale(picture, found, options.scale_step, options.neighbours, 0,
+                              {options.min_size, options.min_size});
     std::sort(found.begin(), found.end(), [](const cv::Rect& a, const cv::Rect& b) {
       return std::tuple(-a.area(), a.x, a.y) < std::tuple(-b.area(), b.x, b.y);
     });
-    std::vector<face::Box> boxes;
     for (const cv::Rect& r : found)
       boxes.push_back({float(r.x) * shrink, float(r.y) * shrink, float(r.width) * shrink,
                        float(r.height) * shrink});

@@ -11,15 +11,11 @@ double text_size(const cv::Mat& bgr) { return std::max(0.4, bgr.rows / 900.0); }
 
 // The square about the points, with some room.
 cv::Rect2d surroundings(const face::Shape& points) {
-  cv::Point2d low(1e9, 1e9), high(-1e9, -1e9);
-  for (const auto& p : points.colwise()) {
-    if (p.hasNaN()) continue;
-    low = {std::min<double>(low.x, p.x()), std::min<double>(low.y, p.y())};
-    high = {std::max<double>(high.x, p.x()), std::max<double>(high.y, p.y())};
-  }
-  const double side = std::max(1.0, 1.5 * std::max(high.x - low.x, high.y - low.y));
-  const cv::Point2d centre = (low + high) / 2;
-  return {centre.x - side / 2, centre.y - side / 2, side, side};
+  const Eigen::AlignedBox2d around = face::bounds(points).cast<double>();
+  const double side = std::max(1.0, 1.5 * around.sizes().maxCoeff());
+  // Without any point the corners cancel out.
+  const Eigen::Vector2d centre = (around.min() + around.max()) / 2;
+  return {centre.x() - side / 2, centre.y() - side / 2, side, side};
 }
 
 face::Shape into(const face::Shape& points, const cv::Rect2d& area, double scale) {
@@ -67,14 +63,14 @@ void draw_axes(cv::Mat& bgr, const pose::HeadPose& pose) {
   }
 }
 
-void draw_points(cv::Mat& bgr, const face::Shape& points, const cv::Scalar& colour, double size) {
+void draw_points(cv::Mat& bgr, const face::Shape& points, const cv::Scalar& colour, double radius) {
   const int shift = 4;  // sixteenths of a pixel
-  const int radius = int(std::lround(std::max(1.0, size) * (1 << shift)));
+  const int fixed = int(std::lround(std::max(1.0, radius) * (1 << shift)));
   for (const auto& p : points.colwise()) {
     if (!p.allFinite() || p.cwiseAbs().maxCoeff() > 1e6F) continue;
     const cv::Point centre(int(std::lround(p.x() * (1 << shift))),
                            int(std::lround(p.y() * (1 << shift))));
-    cv::circle(bgr, centre, radius, colour, cv::FILLED, cv::LINE_AA, shift);
+    cv::circle(bgr, centre, fixed, colour, cv::FILLED, cv::LINE_AA, shift);
   }
 }
 

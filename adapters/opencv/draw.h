@@ -21,8 +21,8 @@ void draw_text(cv::Mat& bgr, const std::string& text, const cv::Point& at);
 /// The head's axes from its middle: right of the picture red, down green, out of the face blue.
 void draw_axes(cv::Mat& bgr, const pose::HeadPose& pose);
 
-/// Dots that can be seen on a picture of this size, drawn at fractions of a pixel.
-void draw_points(cv::Mat& bgr, const face::Shape& points, const cv::Scalar& colour, double size);
+/// Dots of this radius in pixels, at least 1, at fractions of a pixel.
+void draw_points(cv::Mat& bgr, const face::Shape& points, const cv::Scalar& colour, double radius);
 
 /// The face as a square picture: the truth green, the prediction red. Without a truth (no columns)
 /// it is cut around the prediction.

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
@@ -75,6 +78,15 @@ image::Image<std::uint8_t> to_grey(const cv::Mat& picture) {
   return grey;
 }
 
+bool is_picture(const std::filesystem::path& path) {
+  std::string ending = path.extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](unsigned char c) { return char(std::tolower(c)); });
+  constexpr std::array endings = {".jpg",  ".jpeg", ".png", ".bmp", ".tif", ".tiff",
+                                  ".webp", ".pgm",  ".ppm", ".jp2", ".exr", ".hdr"};
+  return std::find(endings.begin(), endings.end(), ending) != endings.end();
+}
+
 image::Image<std::uint8_t> read_grey(const std::filesystem::path& path) {
   return to_grey(read(path, cv::IMREAD_ANYDEPTH | cv::IMREAD_ANYCOLOR));
 }
@@ -93,10 +105,6 @@ void write_image(const std::filesystem::path& path, const cv::Mat& picture) {
     why = error.code().message();
   }
   if (!written) throw Error(fmt::format("{}: cannot be written: {}", path.string(), why));
-}
-
-void write_image(const std::filesystem::path& path, image::ByteView grey) {
-  write_image(path, mat(grey));
 }
 
 }  // namespace sdm::opencv

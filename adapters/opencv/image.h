@@ -18,6 +18,9 @@ cv::Mat mat(image::ByteView grey);
 /// from 0 to 1. Alpha is ignored. Throws: anything else.
 image::Image<std::uint8_t> to_grey(const cv::Mat& picture);
 
+/// By the name's ending: one of the formats that OpenCV reads.
+bool is_picture(const std::filesystem::path& path);
+
 /// Reads a picture of any depth, grey or colour, upright as its EXIF data says; alpha is dropped.
 /// Throws: there is no such file; it is not a picture, or too large for OpenCV (a gigapixel).
 /// Thread-safe.
@@ -28,6 +31,5 @@ cv::Mat read_colour(const std::filesystem::path& path);
 
 /// Writes a picture, making its folder; the extension tells the format. Throws: naming the file.
 void write_image(const std::filesystem::path& path, const cv::Mat& picture);
-void write_image(const std::filesystem::path& path, image::ByteView grey);
 
 }  // namespace sdm::opencv

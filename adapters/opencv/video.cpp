@@ -3,27 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
-#include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
+#include "adapters/opencv/image.h"
 #include "sdm/error.h"
 
 namespace sdm::opencv {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_picture(const fs::path& path) {
-  std::string ending = path.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return char(std::tolower(c)); });
-  constexpr std::array endings = {".png", ".jpg", ".jpeg", ".pgm", ".ppm",
-                                  ".bmp", ".tif", ".tiff", ".webp"};
-  return std::find(endings.begin(), endings.end(), ending) != endings.end();
-}
 
 std::vector<fs::path> pictures_in(const fs::path& folder) {
   std::vector<fs::path> pictures;
@@ -89,9 +79,7 @@ VideoReader::VideoReader(const std::string& path) {
 bool VideoReader::read(cv::Mat& bgr) {
   if (pictures_.empty()) return capture_.read(bgr);
   if (next_ == pictures_.size()) return false;
-  const std::string path = pictures_[next_++].string();
-  bgr = cv::imread(path, cv::IMREAD_COLOR);
-  if (bgr.empty()) throw Error(fmt::format("{}: cannot be read as a picture", path));
+  bgr = read_colour(pictures_[next_++]);
   return true;
 }
 

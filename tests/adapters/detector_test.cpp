@@ -16,10 +16,21 @@ namespace {
 using io::expect_error;
 
 TEST(Detector, FindsNothingInPicturesWithoutAFace) {
-  const Detector detector = make_detector("haar_alt2");
-  for (const auto& [width, height] : {std::pair(640, 480), std::pair(40, 40), std::pair(5, 3)})
+  const face::BoxDetector detector = make_detector("haar_alt2");
+  for (const auto& [width, height] :
+       {std::pair(640, 480), std::pair(40, 40), std::pair(5, 3), std::pair(10000, 2)})
     EXPECT_TRUE(detector(image::Image<std::uint8_t>(width, height, 128)).empty());
   EXPECT_TRUE(detector({}).empty());
+}
+
+TEST(Detector, TellsWhichOptionIsOutOfRange) {
+  const auto fails = [](const DetectorOptions& options, const std::string& why) {
+    expect_error([&] { make_detector("haar_alt2", options); }, why);
+  };
+  fails({.scale_step = 1}, "the scale step is 1");
+  fails({.neighbours = -1}, "-1 neighbours");
+  fails({.min_size = -1}, "the least size is -1 px");
+  fails({.max_side = 0}, "the longest side is 0 px");
 }
 
 TEST(Detector, TellsWhatItCannotFind) {
@@ -33,15 +44,15 @@ TEST(Detector, TellsWhatItCannotFind) {
 }
 
 // The boxes that come with the data were found by the same cascade, so ours must be theirs up to
-// the grouping of neighbours; and in a picture four times as large, searched shrunk, as well.
+// the grouping of neighbours; and much the same where the picture is searched shrunk.
 TEST(Detector, FindsTheFacesThatOpencvIsKnownToFind) {
   const std::filesystem::path folder = std::filesystem::path(SDM_SHARED_DATA) / "faces";
   if (!std::filesystem::exists(folder)) {
     std::puts("skipped: needs ../shared/data");
     GTEST_SKIP();
   }
-  const Detector detector = make_detector("haar_alt2");
-  const Detector bounded = make_detector("haar_alt2", {.max_side = 200});
+  const face::BoxDetector detector = make_detector("haar_alt2");
+  const face::BoxDetector bounded = make_detector("haar_alt2", {.max_side = 200});
   int faces = 0, found = 0, found_shrunk = 0;
   const auto same = [](const std::vector<face::Box>& boxes, const face::Box& known, float share) {
     for (const face::Box& box : boxes)

@@ -1,19 +1,16 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "sdm/face/aligner.h"
+#include "sdm/face/box_detector.h"
 #include "sdm/face/smoothing.h"
 #include "sdm/pose/head_pose.h"
 
 namespace sdm::face {
-
-/// Finds the boxes of faces; none is a result.
-using BoxDetector = std::function<std::vector<Box>(image::ByteView grey)>;
 
 struct TrackerOptions {
   int faces = 1;  // followed at once, at most

@@ -1,0 +1,37 @@
+#include "adapters/opencv/video.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "adapters/opencv/image.h"
+#include "tests/face/temporary_folder.h"
+#include "tests/io/expect_error.h"
+
+namespace sdm::opencv {
+namespace {
+
+TEST(AVideo, OfAFolderHasItsPicturesInOrder) {
+  const face::TemporaryFolder folder;
+  for (const int grey : {20, 10, 30})
+    write_image(folder / (std::to_string(grey) + ".PNG"), cv::Mat(4, 6, CV_8UC1, cv::Scalar(grey)));
+  folder.write("notes.txt", "no picture");
+  VideoReader video(folder.path().string());
+  EXPECT_EQ(video.frames(), 3);
+  cv::Mat frame;
+  for (const int grey : {10, 20, 30}) {
+    ASSERT_TRUE(video.read_grey(frame));
+    EXPECT_EQ(frame.at<std::uint8_t>(2, 3), grey);
+  }
+  EXPECT_FALSE(video.read(frame));
+}
+
+TEST(AVideo, NamesAPictureThatIsTooLarge) {
+  const face::TemporaryFolder folder;
+  VideoReader video(folder.write("huge.pgm", "P5 100000 100000 255\n").string());
+  cv::Mat frame;
+  io::expect_error([&] { video.read(frame); }, "huge.pgm: ");
+}
+
+}  // namespace
+}  // namespace sdm::opencv
