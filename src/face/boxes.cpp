@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <random>
 
@@ -42,11 +41,11 @@ std::size_t first_column(const TextFile& file, const std::vector<std::string>& h
                      heading.begin());
 }
 
-float overlap(const Box& a, const Eigen::Vector2f& low, const Eigen::Vector2f& high) {
-  const float w = std::min(a.x + a.width, high.x()) - std::max(a.x, low.x());
-  const float h = std::min(a.y + a.height, high.y()) - std::max(a.y, low.y());
+float overlap(const Box& a, const Eigen::AlignedBox2f& b) {
+  const float w = std::min(a.x + a.width, b.max().x()) - std::max(a.x, b.min().x());
+  const float h = std::min(a.y + a.height, b.max().y()) - std::max(a.y, b.min().y());
   if (w <= 0 || h <= 0) return 0;
-  return w * h / (a.width * a.height + (high - low).prod() - w * h);
+  return w * h / (a.width * a.height + b.sizes().prod() - w * h);
 }
 
 }  // namespace
@@ -59,7 +58,7 @@ Boxes read_boxes(const std::filesystem::path& path, const std::string& detector)
   const std::size_t first = first_column(file, heading, detector);
   Boxes boxes;
   for (std::size_t i = 1; i < file.lines.size(); ++i) {
-    if (trim(file.lines[i]).empty()) continue;
+    if (stripped(file.lines[i]).empty()) continue;
     const std::vector<std::string> cells = split_cells(file.lines[i]);
     if (cells.size() != heading.size())
       file.fail(i, fmt::format("{} cells, expected {}", cells.size(), heading.size()));
@@ -95,16 +94,9 @@ void write_boxes(const std::filesystem::path& path, const Boxes& boxes,
 void give_box(Annotation& face, const std::vector<Box>& boxes) {
   if (boxes.size() == 1) face.box = boxes[0];
   if (boxes.size() < 2) return;
-  Eigen::Vector2f low, high;
-  low.setConstant(std::numeric_limits<float>::max());
-  high = -low;
-  for (const auto& point : face.points.colwise()) {
-    if (point.hasNaN()) continue;
-    low = low.cwiseMin(point);
-    high = high.cwiseMax(point);
-  }
+  const Eigen::AlignedBox2f around = bounds(face.points);
   face.box = *std::max_element(boxes.begin(), boxes.end(), [&](const Box& a, const Box& b) {
-    return overlap(a, low, high) < overlap(b, low, high);
+    return overlap(a, around) < overlap(b, around);
   });
 }
 

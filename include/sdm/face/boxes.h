@@ -21,8 +21,9 @@ Boxes read_boxes(const std::filesystem::path& path, const std::string& detector 
 void write_boxes(const std::filesystem::path& path, const Boxes& boxes,
                  const std::string& detector = "");
 
-/// Gives each face the box of its picture that covers its points best; a face without one keeps
-/// none. `give_box` does it for one face.
+/// Gives each face the box of its picture that covers its points best, the only one even if it
+/// touches none of them; a face in a picture without boxes keeps what it has. `give_box` does it for
+/// one face.
 void give_boxes(Annotations& annotations, const Boxes& boxes);
 void give_box(Annotation& face, const std::vector<Box>& boxes);
 
