@@ -7,8 +7,8 @@
 #include <numbers>
 #include <random>
 
+#include "rigid/check.h"
 #include "rigid/state.h"
-#include "sdm/error.h"
 #include "sdm/image/augment.h"
 #include "sdm/linear/thread_pool.h"
 
@@ -52,7 +52,8 @@ class Pictures {
         };
         const float length = uniform(options.blur), angle = uniform(std::numbers::pi);
         image::motion_blur(clean, length, angle, seen);
-        image::add_noise(seen, uniform(options.noise), random());
+        const std::uint64_t seed = random();
+        image::add_noise(seen, uniform(options.noise), seed);
       }
       image::Image<std::uint8_t> bytes(kPictureSide, kPictureSide);
       for (int y = 0; y < kPictureSide; ++y)
@@ -165,9 +166,7 @@ Matrix<float> draw_starts(const TrackerOptions& options) {
 }
 
 void check_region(image::ByteView frame, const Quad& region) {
-  if (frame.empty())
-    throw Error(
-        fmt::format("the frame is {} x {} px, expected a picture", frame.width, frame.height));
+  check_frame(frame);
   const double slack = 1e-6;
   const Eigen::Vector2d low = region.rowwise().minCoeff(), high = region.rowwise().maxCoeff();
   if (!(low.minCoeff() >= -0.5 - slack && high[0] <= frame.width - 0.5 + slack &&
@@ -199,7 +198,6 @@ TrackerOptions TrackerOptions::paper() {
   options.samples = 300;
   options.spread = options.blur = options.noise = options.search = 0;
   options.coarse_stages = 0;
-  options.folds = 1;
   return options;
 }
 
@@ -259,7 +257,6 @@ TrackerTraining train_tracker(image::ByteView frame, const Quad& region,
   TrainOptions training;
   training.stages = options.stages;
   training.penalty = options.penalty;
-  training.folds = options.folds;
   training.seed = options.seed;
   training.threads = options.threads;
   TrainResult<float> result =

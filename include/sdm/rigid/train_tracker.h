@@ -42,8 +42,6 @@ struct TrackerOptions {
   double search = 30;
 
   Penalty penalty = Penalty::relative(1e-2);
-  /// Samples move on by maps that did not see them, see TrainOptions.
-  int folds = 1;
 
   /// The template is lost above this relative difference in HoG space.
   double lost_above = 0.3;

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include "sdm/error.h"
+#include "sdm/image/image_view.h"
+
+namespace sdm::rigid {
+
+inline void check_frame(image::ByteView frame) {
+  if (frame.empty())
+    throw Error(
+        fmt::format("the frame is {} x {} px, expected a picture", frame.width, frame.height));
+}
+
+}  // namespace sdm::rigid
