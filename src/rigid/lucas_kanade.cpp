@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sdm/error.h"
-#include "sdm/image/warp.h"
+#include "rigid/check.h"
+#include "rigid/gradients.h"
+#include "rigid/warp_image.h"
 
 namespace sdm::rigid {
 namespace {
@@ -18,29 +19,6 @@ Eigen::Map<const Eigen::ArrayXf> values(const image::Image<float>& image) {
   return {image.view().data, Index(image.width()) * image.height()};
 }
 
-// Half the difference of the neighbours, one-sided at the border.
-void gradients(image::FloatView src, image::ImageView<float> gx, image::ImageView<float> gy) {
-  for (int y = 0; y < src.height; ++y) {
-    const float* up = src.row(std::max(y - 1, 0));
-    const float* down = src.row(std::min(y + 1, src.height - 1));
-    const float* here = src.row(y);
-    float* dx = gx.row(y);
-    float* dy = gy.row(y);
-    for (int x = 0; x < src.width; ++x) dy[x] = (down[x] - up[x]) / 2;
-    for (int x = 1; x + 1 < src.width; ++x) dx[x] = (here[x + 1] - here[x - 1]) / 2;
-    dx[0] = src.width > 1 ? here[1] - here[0] : 0;
-    dx[src.width - 1] = src.width > 1 ? here[src.width - 1] - here[src.width - 2] : 0;
-  }
-}
-
-void warp_floats(image::FloatView src, const Warp& map, image::ImageView<float> dst) {
-  if (map(2, 0) == 0 && map(2, 1) == 0) {
-    image::warp_affine(src, image::AffineMap(map.topRows<2>()), dst);
-  } else {
-    image::warp_projective(src, map, dst);
-  }
-}
-
 }  // namespace
 
 void LucasKanadeOptions::validate() const {
@@ -48,7 +26,6 @@ void LucasKanadeOptions::validate() const {
     throw Error(fmt::format("Lucas-Kanade's motion is {}, expected affine or homography",
                             to_string(motion)));
   if (iterations < 1) throw Error(fmt::format("iterations is {}, expected at least 1", iterations));
-  if (!(tolerance >= 0)) throw Error(fmt::format("tolerance is {}, expected 0 or more", tolerance));
 }
 
 LucasKanade::LucasKanade(image::ByteView frame, const Quad& region,
@@ -92,21 +69,13 @@ LucasKanade::LucasKanade(image::ByteView frame, const Quad& region,
 }
 
 Warp LucasKanade::update(image::ByteView frame) {
-  if (frame.empty())
-    throw Error(
-        fmt::format("the frame is {} x {} px, expected a picture", frame.width, frame.height));
+  check_frame(frame);
   if (!warp_.allFinite()) return warp_;
   window_.look(frame, shape_, warp_);
   const Warp start = window_.in_view(warp_);
   const Warp found = options_.kind == LucasKanadeKind::forward_additive ? align_forward(start)
                                                                         : align_inverse(start);
   return warp_ = compose(warp_, compose(inverse(start), found));
-}
-
-bool LucasKanade::arrived(const Warp& before, const Warp& after) const {
-  if (options_.tolerance <= 0) return false;
-  return (shape_.corners(before) - shape_.corners(after)).colwise().norm().mean() <
-         options_.tolerance;
 }
 
 Warp LucasKanade::align_forward(const Warp& start) {
@@ -144,9 +113,9 @@ Warp LucasKanade::align_forward(const Warp& start) {
   for (int k = 0; k < options_.iterations; ++k) {
     const Warp map = compose(to_part, compose(w, compose(from_pixels, canvas_.to_template())));
     if (!map.allFinite()) break;
-    warp_floats(part, map, seen_);
-    warp_floats(part_x, map, image_x);
-    warp_floats(part_y, map, image_y);
+    warp_image<float>(part, map, seen_);
+    warp_image<float>(part_x, map, image_x);
+    warp_image<float>(part_y, map, image_y);
     const auto gx = float(unit) * values(image_x), gy = float(unit) * values(image_y);
     if (options_.motion == Motion::affine) {
       jacobian_.col(0) = gx * u_;
@@ -168,13 +137,9 @@ Warp LucasKanade::align_forward(const Warp& start) {
     const Eigen::MatrixXd hessian = (jacobian_.transpose() * jacobian_).cast<double>();
     const Eigen::VectorXd slope = (jacobian_.transpose() * error).cast<double>();
     const Eigen::VectorXd delta = hessian.ldlt().solve(slope);
-    const Warp before = w;
     w.row(0) += delta.segment<3>(0).transpose();
     w.row(1) += delta.segment<3>(3).transpose();
     if (delta.size() == 8) w.block<1, 2>(2, 0) += delta.tail<2>().transpose();
-    if (arrived(compose(to_part, compose(before, from_pixels)),
-                compose(to_part, compose(w, from_pixels))))
-      break;
   }
   return compose(inverse(shift), compose(to_part, compose(w, from_pixels)));
 }
@@ -189,10 +154,8 @@ Warp LucasKanade::align_inverse(const Warp& start) {
     sample(window_.view(), w, canvas_, seen_);
     const Eigen::VectorXf error = values(seen_) - values(target_);
     const Parameters delta = solver.solve((jacobian_.transpose() * error).cast<double>());
-    const Warp before = w;
     w = compose(w, compose(from_half_sides, compose(inverse(warp_of(options_.motion, delta)),
                                                     inverse(from_half_sides))));
-    if (arrived(before, w)) break;
   }
   return w;
 }

@@ -1,13 +1,11 @@
 #include "sdm/rigid/tracker.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "rigid/check.h"
 #include "rigid/state.h"
-#include "sdm/error.h"
 
 namespace sdm::rigid {
 namespace {
@@ -29,6 +27,8 @@ std::shared_ptr<const TrackerModel> checked(TrackerModel model) {
           "the template of the tracker's model has no sensible shape");
   for (const Canvas& canvas : model.canvases) {
     canvas.hog.validate();
+    require(canvas.hog.normalisation == image::Normalisation::l2,
+            "a canvas of the tracker's model has another normalisation than l2");
     const int most = image::DenseHogOptions::kMaxCells * canvas.hog.cell;
     require(canvas.unit > 0 && canvas.unit <= kTemplateSide && canvas.width >= canvas.hog.cell &&
                 canvas.height >= canvas.hog.cell && canvas.width <= most && canvas.height <= most,
@@ -65,9 +65,7 @@ Tracker::Tracker(TrackerModel model)
 }
 
 Track Tracker::update(image::ByteView frame) {
-  if (frame.empty())
-    throw Error(
-        fmt::format("the frame is {} x {} px, expected a picture", frame.width, frame.height));
+  check_frame(frame);
   Track track = align(frame, warp_);
   if (track.lost && detector_) {
     if (const std::optional<Quad> found = detector_(frame)) {
@@ -102,6 +100,8 @@ Track Tracker::settle(image::ByteView frame, const Warp& start) {
 }
 
 Track Tracker::descend(image::ByteView frame, const Warp& start) {
+  if (!start.allFinite())
+    return {start, model_->shape.corners(start), std::numeric_limits<double>::infinity(), true};
   window_.look(frame, model_->shape, start);
   const Warp base = window_.in_view(start);
   StateVector x = to_state(Warp::Identity());

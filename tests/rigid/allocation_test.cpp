@@ -9,7 +9,9 @@ namespace {
 
 TEST(AFrame, AllocatesNothingForAnyMotion) {
   if (!counts_allocations) GTEST_SKIP() << "a sanitizer has a malloc of its own";
-  for (const Motion motion : {Motion::affine, Motion::homography}) {
+  const image::Image<std::uint8_t> blank(320, 240, 90);
+  for (const Motion motion :
+       {Motion::translation, Motion::similarity, Motion::affine, Motion::homography}) {
     TrackerOptions options;
     options.motion = motion;
     options.samples = 300;
@@ -19,8 +21,12 @@ TEST(AFrame, AllocatesNothingForAnyMotion) {
     const auto frame = frame_of(moved);
     const int before = allocations;
     ASSERT_GT(before, 0);
-    for (int i = 0; i < 3; ++i) tracker.update(frame);
+    bool lost = false;
+    for (int i = 0; i < 3; ++i) lost = tracker.update(frame).lost || lost;
+    const bool searched = tracker.update(blank).lost;
     EXPECT_EQ(allocations, before);
+    EXPECT_FALSE(lost);
+    EXPECT_TRUE(searched);
   }
 }
 

@@ -53,6 +53,10 @@ TEST(ATrackerFile, OfAnotherKindOrWithPartsThatDoNotFitIsRefused) {
   refuse("\"l2\"", "\"l1\"", "normalisation");
   refuse("\"stages\"", "\"steps\"", "header");
   refuse("[0,0,1,1]", "[0,0,1,7]", "a canvas that is not there");
+  // A file tells l2 alone, so a tracker of another normalisation would come back as another one.
+  TrackerModel other = tracker_from_model(model).model();
+  other.canvases.front().hog.normalisation = image::Normalisation::l2_hys;
+  EXPECT_THAT([&] { Tracker{other}; }, ThrowsMessage<Error>(HasSubstr("normalisation")));
   io::Model changed = model;
   changed.kind = "pose";
   EXPECT_THAT([&] { tracker_from_model(changed); }, ThrowsMessage<Error>(HasSubstr("rigid")));

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Geometry>
+#include <limits>
 
 #include "sdm/error.h"
 #include "sdm/rigid/train_tracker.h"
@@ -97,6 +98,26 @@ TEST(ATracker, KnowsThatItIsLostAndComesBackWhereADetectorPointsIt) {
   const Track track = tracker.update(frame);
   EXPECT_FALSE(track.lost);
   EXPECT_LT(corner_error(track.warp, truth), 0.5);
+}
+
+TEST(ATracker, IsLostFromAStartThatIsNotFinite) {
+  TrackerOptions options;
+  options.samples = 100;
+  Tracker tracker = train_tracker(frame_of(centred()), middle_box(), options).tracker;
+  const auto frame = frame_of(centred());
+  for (const double bad :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    Warp start = centred();
+    start(0, 2) = bad;
+    tracker.restart(start);
+    for (const Track& track : {tracker.align(frame, start), tracker.update(frame)}) {
+      EXPECT_TRUE(track.lost);
+      EXPECT_EQ(track.difference, std::numeric_limits<double>::infinity());
+    }
+    EXPECT_EQ(tracker.difference(frame, start), std::numeric_limits<double>::infinity());
+  }
+  tracker.restart(centred());
+  EXPECT_FALSE(tracker.update(frame).lost);
 }
 
 TEST(ATracker, LearnsTheSameForAnyNumberOfThreads) {

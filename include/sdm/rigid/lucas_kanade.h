@@ -5,24 +5,21 @@
 
 #include "sdm/image/image_view.h"
 #include "sdm/rigid/canvas.h"
+#include "sdm/rigid/frame_window.h"
 
 namespace sdm::rigid {
 
 /// The two classic ways of min_p |d(f(x, p)) - t(x)|^2 over pixels.
-///   forward_additive       the paper's formula: Delta p = H_k^-1 (dd/df df/dp_k)^T (t - d(f(x,
-///   p_k)))
-///                          with gradients of the frame, H_k anew in every iteration, p += Delta p
-///   inverse_compositional  Baker and Matthews: gradients and H of the template, once; the update
-///   is
-///                          inverted and composed
+///   forward_additive       the paper's, Delta p = H_k^-1 (dd/df df/dp_k)^T (t - d(f(x, p_k))):
+///                          gradients of the frame, H_k anew in every iteration, p += Delta p
+///   inverse_compositional  Baker and Matthews': gradients and H of the template, once;
+///                          the update is inverted and composed
 enum class LucasKanadeKind { forward_additive, inverse_compositional };
 
 struct LucasKanadeOptions {
   LucasKanadeKind kind = LucasKanadeKind::forward_additive;
   Motion motion = Motion::affine;  ///< affine or homography
   int iterations = 20;
-  /// Stop when an update moves the corners by less than this in the mean, px; 0 runs them all.
-  double tolerance = 0;
 
   /// Throws Error naming the option that makes no sense.
   void validate() const;
@@ -46,7 +43,6 @@ class LucasKanade {
  private:
   Warp align_forward(const Warp& start);
   Warp align_inverse(const Warp& start);
-  bool arrived(const Warp& before, const Warp& after) const;
 
   LucasKanadeOptions options_;
   TemplateShape shape_;

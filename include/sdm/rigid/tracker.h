@@ -3,11 +3,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "sdm/descent/solve.h"
 #include "sdm/image/image_view.h"
+#include "sdm/io/model.h"
 #include "sdm/rigid/canvas.h"
+#include "sdm/rigid/frame_window.h"
 
 namespace sdm::rigid {
 
@@ -37,8 +40,8 @@ struct Track {
 /// and the update is composed with the last estimate.
 ///
 /// Where that ends lost, the same maps run from each place of a small grid around the last
-/// estimate, and the least HoG difference wins: a partition of a wider range (section "Generalized
-/// SDM" and descent/partition.h) whose cells, as warps are a group, share one cascade.
+/// estimate, and the least HoG difference wins: a partition of a wider range (section "Conclusions"
+/// and descent/partition.h) whose cells, as warps are a group, share one cascade.
 ///
 /// One tracker serves one thread. Nothing is allocated after construction. A copy follows on its
 /// own and shares the model.
@@ -55,7 +58,7 @@ class Tracker {
   /// for another. Throws Error on an empty frame.
   Track update(image::ByteView frame);
 
-  /// The same from a given place, without moving the tracker.
+  /// The same from a given place, without moving the tracker. A place that is not finite is lost.
   Track align(image::ByteView frame, const Warp& start);
 
   /// The HoG difference at any warp: the lost rule for other methods too.
@@ -81,5 +84,10 @@ class Tracker {
   Warp warp_;
   Detector detector_;
 };
+
+/// A tracker as a model of kind "rigid", and back. Throws Error on another kind or on parts that do
+/// not fit together.
+io::Model to_model(const TrackerModel& tracker, const std::string& provenance = {});
+Tracker tracker_from_model(const io::Model& model);
 
 }  // namespace sdm::rigid
