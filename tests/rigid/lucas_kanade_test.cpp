@@ -2,11 +2,26 @@
 
 #include <gtest/gtest.h>
 
+#include "rigid/gradients.h"
 #include "sdm/error.h"
 #include "tests/rigid/texture.h"
 
 namespace sdm::rigid {
 namespace {
+
+TEST(Gradients, OfAPlaneAreItsSlopesUpToTheBorder) {
+  for (const auto& [width, height] : {std::pair{7, 5}, {2, 2}, {1, 4}, {4, 1}}) {
+    image::Image<float> plane(width, height), gx(width, height), gy(width, height);
+    for (int y = 0; y < height; ++y)
+      for (int x = 0; x < width; ++x) plane(x, y) = float(3 * x - 2 * y + 7);
+    gradients(plane, gx, gy);
+    for (int y = 0; y < height; ++y)
+      for (int x = 0; x < width; ++x) {
+        EXPECT_EQ(gx(x, y), width > 1 ? 3 : 0);
+        EXPECT_EQ(gy(x, y), height > 1 ? -2 : 0);
+      }
+  }
+}
 
 class BothKinds : public testing::TestWithParam<LucasKanadeKind> {};
 
