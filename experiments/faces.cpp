@@ -35,10 +35,14 @@ std::vector<FaceMethod> make_methods(const ExperimentContext& context, const fs:
   methods.push_back(model_method(kFast, fast, fast.convention(kDetector)));
   methods.push_back(model_method(kLinear, accurate, accurate.convention(kDetector), 1));
   if (have_dlib() && fs::exists(kDlibModel)) {
-    methods.push_back(dlib_method(kDlib, kDlibModel));
-    face::Annotations boxed = truth;  // it expects the boxes of dlib's own detector
-    face::give_boxes(boxed, face::read_boxes(folder / "lfpw_test_boxes.csv", "dlib"));
-    for (const face::Annotation& face : boxed.faces) methods.back().boxes.push_back(face.box);
+    try {
+      face::Annotations boxed = truth;  // it expects the boxes of dlib's own detector
+      face::give_boxes(boxed, face::read_boxes(folder / "lfpw_test_boxes.csv", "dlib"));
+      methods.push_back(dlib_method(kDlib, kDlibModel));
+      for (const face::Annotation& face : boxed.faces) methods.back().boxes.push_back(face.box);
+    } catch (const Error& error) {
+      context.say(fmt::format("dlib's model left out: {}", error.what()));
+    }
   } else {
     context.say("dlib's model left out: libdlib-dev or libdlib-data was not found");
   }
