@@ -4,7 +4,7 @@
 
 #include "sdm/error.h"
 
-#if SDM_HAVE_DLIB
+#ifdef SDM_HAVE_DLIB
 #include <dlib/image_processing.h>
 #include <dlib/opencv.h>
 
@@ -16,7 +16,7 @@
 
 namespace sdm::experiments {
 
-#if SDM_HAVE_DLIB
+#ifdef SDM_HAVE_DLIB
 
 bool have_dlib() { return true; }
 

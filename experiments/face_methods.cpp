@@ -10,6 +10,7 @@
 #include "adapters/opencv/detector.h"
 #include "adapters/opencv/image.h"
 #include "experiments/machine.h"
+#include "experiments/statistics.h"
 #include "sdm/error.h"
 #include "sdm/face/aligner.h"
 #include "sdm/face/boxes.h"
@@ -53,11 +54,7 @@ void find_points(FaceMethod& method, const face::Annotation& face, std::size_t i
 
 }  // namespace
 
-double FaceMethod::microseconds() const {
-  std::vector<double> sorted = seconds;
-  std::sort(sorted.begin(), sorted.end());
-  return sorted.empty() ? 0 : 1e6 * sorted[sorted.size() / 2];
-}
+double FaceMethod::microseconds() const { return 1e6 * finite_median(seconds); }
 
 FaceMethod model_method(std::string name, face::Model model, const face::BoxConvention& convention,
                         int stages) {

@@ -27,7 +27,7 @@ struct FaceMethod {
   face::Annotations predictions;
   std::vector<double> seconds;  // of processor time that find took, for each face it was asked
 
-  /// A face's, the median.
+  /// A face's, the median; NaN where none was asked.
   double microseconds() const;
 };
 

@@ -9,6 +9,7 @@
 #include "adapters/opencv/detector.h"
 #include "adapters/opencv/draw.h"
 #include "adapters/opencv/image.h"
+#include "experiments/photographs.h"
 #include "experiments/shipped_model.h"
 #include "sdm/face/aligner.h"
 
@@ -17,19 +18,21 @@ namespace sdm::experiments {
 namespace fs = std::filesystem;
 
 void show_photographs(const ExperimentContext& context, Results& results) {
-  std::vector<fs::path> files = {"/usr/share/matplotlib/mpl-data/sample_data/grace_hopper.jpg",
-                                 "/usr/lib/python3/dist-packages/skimage/data/astronaut.png"};
-  for (const fs::path& folder : {context.data, fs::path("demo/photographs")})
-    if (fs::is_directory(folder))
-      for (const auto& entry : fs::directory_iterator(folder))
-        if (entry.path().extension() == ".jpg" || entry.path().extension() == ".png")
-          files.push_back(entry.path());
+  std::vector<fs::path> files = installed_portraits();
+  for (const fs::path& folder : {context.data, fs::path("demo/photographs")}) {
+    if (!fs::is_directory(folder)) continue;
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(folder))
+      if (entry.path().extension() == ".jpg" || entry.path().extension() == ".png")
+        found.push_back(entry.path());
+    std::sort(found.begin(), found.end());
+    files.insert(files.end(), found.begin(), found.end());
+  }
   const face::Model model = shipped_face_model();
   face::Aligner aligner(model);
   const face::BoxDetector detector = opencv::make_detector("haar_alt2");
   Gallery gallery;
   for (const fs::path& path : files) {
-    if (!fs::exists(path)) continue;
     cv::Mat picture = opencv::read_colour(path);
     const double scale = std::min(1.0, 800.0 / std::max(picture.cols, picture.rows));
     cv::resize(picture, picture, {}, scale, scale, cv::INTER_AREA);

@@ -8,6 +8,15 @@
 #include <thread>
 
 namespace sdm::experiments {
+namespace {
+
+double seconds_of(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
+}
+
+}  // namespace
 
 std::string machine() {
   std::string processor = "unknown processor";
@@ -31,10 +40,7 @@ std::string date_and_time() {
   return text;
 }
 
-double processor_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
-}
+double processor_seconds() { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
+double process_seconds() { return seconds_of(CLOCK_PROCESS_CPUTIME_ID); }
 
 }  // namespace sdm::experiments

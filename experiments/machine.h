@@ -12,5 +12,7 @@ std::string date_and_time();
 
 /// Processor time of this thread: other work on the machine does not count.
 double processor_seconds();
+/// The same of all threads of the process together.
+double process_seconds();
 
 }  // namespace sdm::experiments

@@ -9,6 +9,7 @@
 #include <numbers>
 #include <random>
 
+#include "experiments/photographs.h"
 #include "experiments/shipped_model.h"
 #include "sdm/error.h"
 #include "sdm/face/aligner.h"
@@ -16,7 +17,7 @@
 #include "sdm/image/augment.h"
 #include "sdm/image/warp.h"
 
-#if SDM_HAVE_OPENCV
+#ifdef SDM_HAVE_OPENCV
 #include "adapters/opencv/detector.h"
 #include "adapters/opencv/image.h"
 #endif
@@ -68,7 +69,7 @@ Homography tilted(double angle, double axis, double distance) {
   return turned(axis) * h * turned(-axis);
 }
 
-#if SDM_HAVE_OPENCV
+#ifdef SDM_HAVE_OPENCV
 std::vector<Still> labelled_stills(const fs::path& path, int count) {
   const face::Annotations faces = face::read_annotations(path);
   const std::size_t all = faces.faces.size();
@@ -85,9 +86,7 @@ std::vector<Still> installed_stills() {
   std::vector<Still> stills;
   const face::Model model = shipped_face_model();
   face::Aligner aligner(model);
-  for (const fs::path path : {"/usr/share/matplotlib/mpl-data/sample_data/grace_hopper.jpg",
-                              "/usr/lib/python3/dist-packages/skimage/data/astronaut.png"}) {
-    if (!fs::exists(path)) continue;
+  for (const fs::path& path : installed_portraits()) {
     image::Image<std::uint8_t> picture = opencv::read_grey(path);
     const auto boxes = opencv::make_detector("haar_alt2")(picture);
     if (boxes.empty()) continue;
@@ -102,7 +101,7 @@ std::vector<Still> installed_stills() {
 }  // namespace
 
 std::vector<Still> load_stills(const ExperimentContext& context, int count, std::string& source) {
-#if SDM_HAVE_OPENCV
+#ifdef SDM_HAVE_OPENCV
   fs::path labelled;
   try {
     labelled = find_data(context, "faces/dev.csv");

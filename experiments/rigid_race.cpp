@@ -1,25 +1,17 @@
 #include "experiments/rigid_race.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <chrono>
-#include <limits>
 #include <numeric>
 
+#include "experiments/machine.h"
+#include "experiments/statistics.h"
 #include "sdm/rigid/train_tracker.h"
 
 namespace sdm::experiments {
 namespace {
 
 using rigid::Warp;
-
-// Processor time of this thread or of the process: other work on the machine does not count.
-double processor_seconds(clockid_t clock) {
-  timespec now;
-  clock_gettime(clock, &now);
-  return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
-}
 
 rigid::Tracker make_judge(image::ByteView first, const rigid::Quad& region) {
   rigid::TrackerOptions options;  // learning is not asked for, so it is kept short
@@ -31,24 +23,17 @@ rigid::Tracker make_judge(image::ByteView first, const rigid::Quad& region) {
 
 }  // namespace
 
-double median(std::vector<double> values) {
-  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-  const auto middle = values.begin() + std::ptrdiff_t(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 Race::Race(image::ByteView first, const rigid::Quad& region, const FollowerOptions& options)
     : judge_(make_judge(first, region)) {
   for (const std::string& method : follower_names()) {
     const auto start = std::chrono::steady_clock::now();
-    const double cpu_start = processor_seconds(CLOCK_PROCESS_CPUTIME_ID);
+    const double cpu_start = process_seconds();
     Runner runner;
     runner.method = method;
     runner.follower = make_follower(method, first, region, options);
     runner.training_ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-    runner.training_cpu_ms = 1e3 * (processor_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_start);
+    runner.training_cpu_ms = 1e3 * (process_seconds() - cpu_start);
     runners_.push_back(std::move(runner));
   }
 }
@@ -56,9 +41,9 @@ Race::Race(image::ByteView first, const rigid::Quad& region, const FollowerOptio
 void Race::show(image::ByteView frame, const Warp* truth) {
   for (Runner& runner : runners_) {
     if (runner.lost) continue;
-    const double start = processor_seconds(CLOCK_THREAD_CPUTIME_ID);
+    const double start = processor_seconds();
     runner.warp = runner.follower->update(frame);
-    runner.microseconds.push_back(1e6 * (processor_seconds(CLOCK_THREAD_CPUTIME_ID) - start));
+    runner.microseconds.push_back(1e6 * (processor_seconds() - start));
     const double error =
         truth == nullptr
             ? 0
@@ -79,7 +64,7 @@ void Race::add_rows(const std::string& name, int frames, Results& results) const
   for (const Runner& r : runners_) {
     results.add(name, r.method, "frames_tracked", r.tracked, "frames");
     results.add(name, r.method, "frames_total", frames, "frames");
-    results.add(name, r.method, "time_per_frame_us", median(r.microseconds), "us");
+    results.add(name, r.method, "time_per_frame_us", finite_median(r.microseconds), "us");
     results.add(name, r.method, "training_ms", r.training_ms, "ms");
     results.add(name, r.method, "training_cpu_ms", r.training_cpu_ms, "ms");
     if (!r.errors.empty())

@@ -46,6 +46,4 @@ class Race {
   std::vector<Runner> runners_;
 };
 
-double median(std::vector<double> values);
-
 }  // namespace sdm::experiments

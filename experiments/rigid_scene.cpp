@@ -8,11 +8,12 @@
 #include <numbers>
 #include <random>
 
+#include "experiments/photographs.h"
 #include "sdm/error.h"
 #include "sdm/image/augment.h"
 #include "sdm/image/warp.h"
 
-#if SDM_HAVE_OPENCV
+#ifdef SDM_HAVE_OPENCV
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #endif
@@ -76,7 +77,7 @@ image::Image<float> draw_texture(std::uint64_t seed) {
   return picture;
 }
 
-#if SDM_HAVE_OPENCV
+#ifdef SDM_HAVE_OPENCV
 image::Image<float> read_picture(const fs::path& path) {
   cv::Mat grey = cv::imread(path.string(), cv::IMREAD_GRAYSCALE);
   if (grey.empty()) throw Error(fmt::format("{}: cannot be read as a picture", path.string()));
@@ -106,23 +107,14 @@ std::vector<Texture> read_folder(const fs::path& folder) {
   }
   return textures;
 }
-
-const char* const kInstalled[] = {
-    "/usr/share/matplotlib/mpl-data/sample_data/grace_hopper.jpg",
-    "/usr/lib/python3/dist-packages/skimage/data/astronaut.png",
-    "/usr/lib/python3/dist-packages/skimage/data/brick.png",
-    "/usr/lib/python3/dist-packages/skimage/data/camera.png",
-    "/usr/lib/python3/dist-packages/skimage/data/coffee.png",
-    "/usr/lib/python3/dist-packages/skimage/data/grass.png",
-    "/usr/lib/python3/dist-packages/skimage/data/gravel.png",
-};
 #endif
 
 }  // namespace
 
 std::vector<Texture> load_textures(const ExperimentContext& context, std::string& source) {
+  const std::size_t wanted = context.quick ? 2 : 6;
   std::vector<Texture> textures;
-#if SDM_HAVE_OPENCV
+#ifdef SDM_HAVE_OPENCV
   fs::path folder;
   try {
     folder = find_data(context, "rigid/photos");
@@ -132,19 +124,23 @@ std::vector<Texture> load_textures(const ExperimentContext& context, std::string
   if (!folder.empty()) {
     textures = read_folder(folder);
     if (textures.empty()) throw Error(fmt::format("no pictures in {}", folder.string()));
+    if (context.quick && textures.size() > wanted) textures.resize(wanted);
     source = "photographs of the data folder";
     return textures;
   }
-  for (const char* path : kInstalled)
-    if (textures.size() < 6 && fs::exists(path))
-      textures.push_back(make_texture(fs::path(path).stem().string(), read_picture(path)));
-  source = "photographs of installed packages";
-#else
-  (void)context;
+  for (const fs::path& path : installed_photographs())
+    if (textures.size() < wanted)
+      textures.push_back(make_texture(path.stem().string(), read_picture(path)));
 #endif
-  if (textures.empty()) source = "drawn textures";
-  for (int i = 1; textures.size() < 6; ++i)
-    textures.push_back(make_texture(fmt::format("drawn{}", i), draw_texture(std::uint64_t(i))));
+  const std::size_t photographs = textures.size(), drawn = wanted - photographs;
+  for (std::size_t i = 1; i <= drawn; ++i)
+    textures.push_back(make_texture(fmt::format("drawn{}", i), draw_texture(i)));
+  const auto many = [](std::size_t count, const char* what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+  };
+  source = photographs == 0 ? many(drawn, "drawn texture")
+                            : many(photographs, "photograph") + " of installed packages";
+  if (photographs > 0 && drawn > 0) source += " and " + many(drawn, "drawn texture");
   return textures;
 }
 

@@ -18,9 +18,9 @@ struct Texture {
   Eigen::Vector2d anchor;  // middle of the template
 };
 
-/// Six textures: the photographs of the development data where they are, else photographs that
-/// Debian packages install, else drawn ones. `source` tells which. A folder named by --data stands
-/// for all of them.
+/// Six textures, two in a quick run: the photographs of the development data where they are, else
+/// photographs that Debian packages install and as many drawn ones as are missing. `source` tells
+/// which. A folder named by --data stands for all of them.
 std::vector<Texture> load_textures(const ExperimentContext& context, std::string& source);
 
 /// What the camera and the light do to a frame.

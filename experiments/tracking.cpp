@@ -7,6 +7,7 @@
 
 #include "experiments/registry.h"
 #include "experiments/shipped_model.h"
+#include "experiments/statistics.h"
 #include "experiments/tracking_runs.h"
 #include "sdm/error.h"
 #include "sdm/linear/thread_pool.h"

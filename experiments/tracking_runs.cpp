@@ -1,12 +1,13 @@
 #include "experiments/tracking_runs.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <opencv2/core/utility.hpp>
 
 #include "adapters/opencv/detector.h"
+#include "experiments/machine.h"
+#include "experiments/statistics.h"
 #include "sdm/face/adapter.h"
 #include "sdm/face/aligner.h"
 #include "sdm/face/boxes.h"
@@ -19,12 +20,7 @@ namespace {
 constexpr double kLost = std::numeric_limits<double>::quiet_NaN();
 constexpr double kFramesPerSecond = 25;
 
-// Processor time of this thread: other work on the machine does not count.
-double processor_microseconds() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return 1e6 * static_cast<double>(now.tv_sec) + 1e-3 * static_cast<double>(now.tv_nsec);
-}
+double processor_microseconds() { return 1e6 * processor_seconds(); }
 
 // Percent of the outer eye corners' distance, over these points.
 double error_of(const face::Shape& found, const face::Shape& truth, const std::vector<int>& ids) {
@@ -153,24 +149,6 @@ double detector_microseconds(const FaceSequences& sequences) {
     times.push_back(processor_microseconds() - start);
   }
   return finite_median(times);
-}
-
-double finite_mean(const std::vector<double>& values) {
-  double sum = 0, count = 0;
-  for (const double value : values) {
-    if (!std::isfinite(value)) continue;
-    sum += value;
-    ++count;
-  }
-  return count > 0 ? sum / count : kLost;
-}
-
-double finite_median(std::vector<double> values) {
-  std::erase_if(values, [](double value) { return !std::isfinite(value); });
-  if (values.empty()) return kLost;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 }  // namespace sdm::experiments

@@ -39,11 +39,7 @@ std::vector<std::vector<TrackingRun>> follow_sequence(const std::vector<ShippedM
                                                       const FaceSequence& sequence,
                                                       const MovedFrame& other, std::uint64_t seed);
 
-/// The median time that OpenCV's Haar detector takes for a frame.
+/// The median time that OpenCV's Haar detector takes for a frame, on one core.
 double detector_microseconds(const FaceSequences& sequences);
-
-/// Of the finite values alone; NaN without any.
-double finite_mean(const std::vector<double>& values);
-double finite_median(std::vector<double> values);
 
 }  // namespace sdm::experiments

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 
 namespace sdm::experiments {
 namespace {
@@ -40,6 +41,23 @@ TEST(EveryMotion, KeepsTheTemplateInTheFrame) {
       EXPECT_LT(corners.row(0).maxCoeff(), Scene::kWidth) << path.name << " at " << t;
       EXPECT_LT(corners.row(1).maxCoeff(), Scene::kHeight) << path.name << " at " << t;
     }
+}
+
+TEST(Textures, SayHowManyOfThemAreDrawn) {
+  for (const bool quick : {false, true}) {
+    ExperimentContext context;
+    context.quick = quick;
+    std::string source;
+    const std::vector<Texture> textures = load_textures(context, source);
+    EXPECT_EQ(textures.size(), quick ? 2U : 6U) << source;
+    const auto drawn = std::count_if(textures.begin(), textures.end(), [](const Texture& texture) {
+      return texture.name.starts_with("drawn");
+    });
+    const std::string said = std::to_string(drawn) + " drawn texture";
+    EXPECT_EQ(source.find(said) != std::string::npos, drawn > 0) << source;
+    EXPECT_EQ(source.find("photograph") != std::string::npos, drawn < long(textures.size()))
+        << source;
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "experiments/shipped_model.h"
+#include "experiments/statistics.h"
 #include "experiments/tracking_runs.h"
 
 namespace sdm::experiments {
