@@ -15,7 +15,7 @@ namespace {
 
 using Bytes = std::span<const char>;
 
-enum ElementType : std::uint32_t { kInt8 = 1, kUint8 = 2, kInt32 = 5, kDouble = 9, kMatrix = 14 };
+enum ElementType : std::uint32_t { kInt8 = 1, kUint8 = 2, kDouble = 9, kMatrix = 14 };
 constexpr std::uint32_t kStructClass = 2;
 constexpr std::size_t kHeader = 128;
 

@@ -62,7 +62,7 @@ std::vector<Points> load_offsets(const ExperimentContext& context, std::string& 
   if (!values) {
     std::mt19937_64 random(context.seed);
     std::normal_distribution<double> normal;
-    values = Matrix<double>(kTrials, 6).unaryExpr([&](double) { return normal(random); });
+    values = Matrix<double>::NullaryExpr(kTrials, 6, [&] { return normal(random); });
   }
   std::vector<Points> offsets;
   for (Index i = 0; i < values->rows(); ++i) offsets.push_back(values->row(i).reshaped(2, 3));

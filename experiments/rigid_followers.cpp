@@ -2,15 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <limits>
 
 #include "sdm/error.h"
 #include "sdm/rigid/lucas_kanade.h"
 #include "sdm/rigid/train_tracker.h"
 
-#if SDM_HAVE_OPENCV_VIDEO
+#ifdef SDM_HAVE_OPENCV_VIDEO
 #include <opencv2/video/tracking.hpp>
+
+#include "adapters/opencv/image.h"
 #endif
 
 namespace sdm::experiments {
@@ -47,7 +48,7 @@ class LucasKanadeFollower final : public Follower {
   rigid::LucasKanade tracker_;
 };
 
-#if SDM_HAVE_OPENCV_VIDEO
+#ifdef SDM_HAVE_OPENCV_VIDEO
 /// OpenCV's enhanced correlation coefficient on the region of 260 px around the last estimate.
 class EccFollower final : public Follower {
  public:
@@ -63,8 +64,7 @@ class EccFollower final : public Follower {
   Warp update(image::ByteView frame) override {
     if (!warp_.allFinite()) return warp_;
     const Quad corners = shape_.corners(warp_);
-    const cv::Mat whole(frame.height, frame.width, CV_8U, const_cast<std::uint8_t*>(frame.data),
-                        std::size_t(frame.stride));
+    const cv::Mat whole = opencv::mat(frame);
     const double margin = 80;
     const cv::Point low(int(corners.row(0).minCoeff() - margin),
                         int(corners.row(1).minCoeff() - margin));
@@ -108,12 +108,9 @@ class EccFollower final : public Follower {
 
 const std::vector<std::string>& follower_names() {
   static const std::vector<std::string> names = {
-    "sdm",
-    "sdm_paper",
-    "lk_forward_additive",
-    "lk_inverse_compositional",
-#if SDM_HAVE_OPENCV_VIDEO
-    "ecc",
+      "sdm", "sdm_paper", "lk_forward_additive", "lk_inverse_compositional",
+#ifdef SDM_HAVE_OPENCV_VIDEO
+      "ecc",
 #endif
   };
   return names;
@@ -129,7 +126,7 @@ std::unique_ptr<Follower> make_follower(const std::string& name, image::ByteView
     training.threads = options.threads;
     return std::make_unique<SdmFollower>(frame, region, training);
   }
-#if SDM_HAVE_OPENCV_VIDEO
+#ifdef SDM_HAVE_OPENCV_VIDEO
   if (name == "ecc") {
     cv::setNumThreads(1);
     return std::make_unique<EccFollower>(frame, region, options);

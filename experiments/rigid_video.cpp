@@ -10,8 +10,7 @@
 #include "experiments/rigid_race.h"
 #include "sdm/error.h"
 
-#if SDM_HAVE_OPENCV
-#include <opencv2/imgcodecs.hpp>
+#ifdef SDM_HAVE_OPENCV
 #include <opencv2/imgproc.hpp>
 
 #include "adapters/opencv/draw.h"
@@ -21,7 +20,7 @@
 
 namespace sdm::experiments {
 
-#if SDM_HAVE_OPENCV
+#ifdef SDM_HAVE_OPENCV
 namespace {
 
 constexpr int kQuickFrames = 60;
@@ -123,10 +122,7 @@ void run_video(Video video, const ExperimentContext& context, Results& results, 
     if (frames % std::max(30, reader.frames() / 5) == 1) {
       Picture picture{fmt::format("{}_{}.jpg", video.name, frames),
                       fmt::format("{}, frame {}", video.name, frames)};
-      const auto file = context.output / "rigid" / picture.file;
-      std::filesystem::create_directories(file.parent_path());
-      if (!cv::imwrite(file.string(), draw(grey, race)))
-        throw Error(fmt::format("{}: cannot be written", file.string()));
+      opencv::write_image(context.output / "rigid" / picture.file, draw(grey, race));
       gallery.pictures.push_back(std::move(picture));
     }
   }
@@ -144,7 +140,7 @@ void run_video(Video video, const ExperimentContext& context, Results& results, 
 #endif
 
 void run_videos(const ExperimentContext& context, Results& results) {
-#if SDM_HAVE_OPENCV
+#ifdef SDM_HAVE_OPENCV
   std::vector<Video> videos = installed_videos();
   if (!context.video.empty()) {
     Video given;
