@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <limits>
@@ -38,11 +39,17 @@ std::vector<LabelledFace> read_labelled(const std::filesystem::path& path) {
   std::string line;
   std::getline(file, line);  // the heading
   for (int number = 2; std::getline(file, line); ++number) {
+    if (line.ends_with('\r')) line.pop_back();
     std::istringstream cells(line);
     std::string cell;
     std::getline(cells, cell, ',');
     std::vector<double> values;
-    while (std::getline(cells, cell, ',')) values.push_back(std::strtod(cell.c_str(), nullptr));
+    while (std::getline(cells, cell, ',')) {
+      char* end = nullptr;
+      values.push_back(std::strtod(cell.c_str(), &end));
+      if (end == cell.c_str() || *end != '\0')
+        throw Error(fmt::format("{}:{}: \"{}\", expected a number", path.string(), number, cell));
+    }
     if (values.size() != 3 + 2 * points)
       throw Error(fmt::format("{}:{}: {} numbers, expected {}", path.string(), number,
                               values.size(), 3 + 2 * points));
@@ -95,7 +102,7 @@ void add_rows(Results& results, const std::string& method, const std::vector<Lab
 std::filesystem::path need(const ExperimentContext& context, const std::string& relative) {
   const std::filesystem::path path = find_data(context, relative);
   if (!std::filesystem::is_regular_file(path))
-    throw Error(fmt::format("headpose needs {} in the data folder {}", relative, path.string()));
+    throw NoData(fmt::format("headpose needs {} in the data folder {}", relative, path.string()));
   return path;
 }
 
@@ -154,9 +161,11 @@ Results run_headpose(const ExperimentContext& context) {
   results.exhibits = {
       {"errors", "Head pose from landmarks: mean absolute error, degrees",
        "Section 5 shows head pose as an example of pose estimation and gives no figures.",
-       "1004 labelled faces (AFLW2000-3D; the labels come from a fit of a 3D model). The learned "
-       "shape is that of our own training landmarks; the shapes differ in what they call frontal, "
-       "which shows as an offset of pitch.",
+       fmt::format("{} labelled faces (AFLW2000-3D; the labels come from a fit of a 3D model). The "
+                   "learned shape is that of our own training landmarks; the shapes differ in what "
+                   "they call "
+                   "frontal, which shows as an offset of pitch.",
+                   faces.size()),
        errors_table(results)}};
   const auto errors = [&](const char* method) {
     std::vector<std::string> cells;
@@ -164,7 +173,7 @@ Results run_headpose(const ExperimentContext& context) {
       const Results::Row* row = results.find("within45", method, metric);
       if (row) cells.push_back(fmt::format("{:.1f}", row->value));
     }
-    return fmt::format("{} deg", fmt::join(cells, " / "));
+    return cells.empty() ? "-" : fmt::format("{} deg", fmt::join(cells, " / "));
   };
   results.claims = {{"Head pose within 45 degrees of yaw: yaw / pitch / roll error",
                      "shown, no figures", errors("learned_shape"),
