@@ -43,7 +43,8 @@ std::string text_of(const Json& value) {
 
 std::string duration(double seconds) {
   if (seconds < 100) return fmt::format("{:.{}f} s", seconds, seconds < 10 ? 1 : 0);
-  return fmt::format("{:.0f} min {:.0f} s", std::floor(seconds / 60), std::fmod(seconds, 60));
+  const long whole = std::lround(seconds);
+  return fmt::format("{} min {} s", whole / 60, whole % 60);
 }
 
 /// What stands before the colon of a description, and what stands after it, as sentences begin.

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <regex>
 
 namespace sdm::experiments {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -31,6 +33,8 @@ TEST(Plot, LeavesAGapWhereAValueCannotBeShown) {
   const std::string picture = svg({chart}, 1);
   EXPECT_THAT(picture, Not(HasSubstr("nan")));
   EXPECT_THAT(picture, Not(HasSubstr("inf")));
+  // The pen moves to each end and draws nothing between them.
+  EXPECT_THAT(picture, ContainsRegex("d='M[0-9. ]+M[0-9. ]+' fill='none'"));
 }
 
 TEST(Plot, SurvivesEmptyAndConstantData) {
@@ -48,6 +52,17 @@ TEST(Plot, DrawsABarForEveryCategoryAndSeries) {
   chart.series = {{"a", {}, {1, 2}}, {"b", {}, {3, 4}}};
   const std::string picture = svg({chart}, 1);
   for (const char* name : {">one<", ">two<", ">a<", ">b<"}) EXPECT_THAT(picture, HasSubstr(name));
+  // The bars alone have sizes with a decimal.
+  const std::regex bar(R"(<rect x='[0-9.]+' y='[0-9.]+' width='\d+\.\d' height='(\d+\.\d)' fill=)");
+  std::vector<double> heights;
+  for (std::sregex_iterator at(picture.begin(), picture.end(), bar), end; at != end; ++at)
+    heights.push_back(std::stod((*at)[1]));
+  ASSERT_EQ(heights.size(), 4U);
+  const double unit = heights[0];
+  for (std::size_t i = 0; i < 4; ++i) {
+    const double value = std::vector<double>{1, 3, 2, 4}[i];  // category by category
+    EXPECT_NEAR(heights[i], value * unit, 0.3) << i;
+  }
 }
 
 TEST(Plot, AsDataHasNullWhereTheLineBreaks) {

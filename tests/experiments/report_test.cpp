@@ -100,6 +100,13 @@ TEST_F(Report, TellsWhyAPartIsMissingAndIsWrittenAllTheSame) {
   EXPECT_THAT(read(folder / "index.html"), Not(HasSubstr("nothing in the bag")));
 }
 
+TEST_F(Report, RoundsSecondsIntoTheNextMinute) {
+  Results results = one_of_each(context());
+  results.run["seconds"] = 119.7;
+  write_section(experiment(one_of_each), results, folder);
+  EXPECT_THAT(read(folder / "analytic" / "section.html"), HasSubstr("took 2 min 0 s"));
+}
+
 TEST_F(Report, NamesTheFileOfAPartItCannotRead) {
   run_and_write(experiment(one_of_each), context());
   write_text(folder / "analytic" / "results.json", "{");
