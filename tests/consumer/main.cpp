@@ -1,5 +1,5 @@
-// What a user's first program looks like: the README's solver example, as an installed package sees
-// it.
+// A user's program: solves sin(x) = y with a cascade that it trains (CONSUMER_TRAINS) or, where
+// only the runtime is linked, writes down itself.
 #include <cmath>
 #include <cstdio>
 
