@@ -90,7 +90,9 @@ TEST(Registry, SaysWhichOptionNamesTheDataWhenItIsMissing) {
     find_data(context, "no-such-data");
     FAIL() << "found it";
   } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no-such-data"));
     EXPECT_THAT(error.what(), HasSubstr("--data"));
+    EXPECT_THAT(error.what(), testing::Not(HasSubstr("..")));  // no folder of the user's is guessed
   }
 }
 
