@@ -92,6 +92,7 @@ void write_boxes(const std::filesystem::path& path, const Boxes& boxes,
 }
 
 void give_box(Annotation& face, const std::vector<Box>& boxes) {
+  face.box.reset();
   if (boxes.size() == 1) face.box = boxes[0];
   if (boxes.size() < 2) return;
   const Eigen::AlignedBox2f around = bounds(face.points);
@@ -103,7 +104,7 @@ void give_box(Annotation& face, const std::vector<Box>& boxes) {
 void give_boxes(Annotations& annotations, const Boxes& boxes) {
   for (Annotation& face : annotations.faces) {
     const auto found = boxes.find(face.file);
-    if (found != boxes.end()) give_box(face, found->second);
+    give_box(face, found == boxes.end() ? std::vector<Box>() : found->second);
   }
 }
 

@@ -63,6 +63,16 @@ TEST(Boxes, EachFaceTakesTheOneThatCoversIt) {
   EXPECT_FALSE(faces.faces[2].box);
 }
 
+TEST(Boxes, AFaceWithoutOneLosesTheOneItHad) {
+  Annotations faces;
+  faces.ids = {0, 1};
+  faces.faces = {{"p.jpg", Shape::Zero(2, 2), Box{1, 2, 3, 4}},
+                 {"q.jpg", Shape::Zero(2, 2), Box{1, 2, 3, 4}}};
+  give_boxes(faces, {{"p.jpg", {}}});  // nothing was found in p.jpg, and q.jpg is not named
+  EXPECT_FALSE(faces.faces[0].box);
+  EXPECT_FALSE(faces.faces[1].box);
+}
+
 Shape square() {
   Shape mean(2, 4);
   mean << -1, 1, 1, -1, -1, -1, 1, 1;

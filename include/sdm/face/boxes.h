@@ -22,8 +22,8 @@ void write_boxes(const std::filesystem::path& path, const Boxes& boxes,
                  const std::string& detector = "");
 
 /// Gives each face the box of its picture that covers its points best, the only one even if it
-/// touches none of them; a face in a picture without boxes keeps what it has. `give_box` does it for
-/// one face.
+/// touches none of them; a face in a picture without boxes has none then, whatever it had before.
+/// `give_box` does it for one face.
 void give_boxes(Annotations& annotations, const Boxes& boxes);
 void give_box(Annotation& face, const std::vector<Box>& boxes);
 
