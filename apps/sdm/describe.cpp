@@ -102,17 +102,19 @@ void print_bash_choices(const CLI::App& command, const std::string& path) {
 }
 
 void print_bash(const CLI::App& app) {
+  // As parent and name, for an experiment may be called as a command is.
   std::vector<std::string> names;
   for (const CLI::App* command : commands_of(app)) {
-    names.push_back(command->get_name());
-    for (const CLI::App* child : commands_of(*command)) names.push_back(child->get_name());
+    names.push_back("' " + command->get_name() + "'");
+    for (const CLI::App* child : commands_of(*command))
+      names.push_back("'" + child_path(command->get_name(), *child) + "'");
   }
   fmt::print(
       R"(# bash completion for sdm (zsh: autoload bashcompinit && bashcompinit first)
 _sdm() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} path='' words='' only='' word
   for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
-    case $word in {}) path="${{path:+$path }}$word" ;; esac
+    case "$path $word" in {}) path="${{path:+$path }}$word" ;; esac
   done
   case $path in
 )",

@@ -90,13 +90,15 @@ def descriptions_are_whole():
     COMP_WORDS=(sdm info --js); COMP_CWORD=2; _sdm; echo "${COMPREPLY[@]}"
     COMP_WORDS=(sdm pose est); COMP_CWORD=2; _sdm; echo "${COMPREPLY[@]}"
     COMP_WORDS=(sdm reproduce head); COMP_CWORD=2; _sdm; echo "${COMPREPLY[@]}"
+    COMP_WORDS=(sdm reproduce pose --qu); COMP_CWORD=3; _sdm; echo "${COMPREPLY[@]}"
     COMP_WORDS=(sdm train x.csv --preset ""); COMP_CWORD=4; _sdm; echo "${COMPREPLY[@]}"
     COMP_WORDS=(sdm train x.csv --preset fast ju); COMP_CWORD=5; _sdm; echo "${COMPREPLY[@]}"
     """)
     words = subprocess.run(["bash", "completion"], capture_output=True, text=True, check=True).stdout
-    first, *rest = words.splitlines()
+    first, *rest, last = words.splitlines()
     assert "train" in first.split(), words
-    assert rest == ["--json", "estimate", "headpose", "accurate fast paper", "junk.jpg junk.sdm"], words
+    assert rest == ["--json", "estimate", "headpose", "--quick", "accurate fast paper"], words
+    assert sorted(last.split()) == ["junk.jpg", "junk.sdm"], words
 
 
 with tempfile.TemporaryDirectory() as work:
