@@ -100,7 +100,7 @@ void add_rows(Results& results, const std::string& method, const std::vector<Lab
 }
 
 std::filesystem::path need(const ExperimentContext& context, const std::string& relative) {
-  const std::filesystem::path path = find_data(context, relative);
+  std::filesystem::path path = find_data(context, relative);
   if (!std::filesystem::is_regular_file(path))
     throw NoData(fmt::format("headpose needs {} in the data folder {}", relative, path.string()));
   return path;

@@ -44,8 +44,12 @@ struct Axis {
       if ((high - low) / step > 6) step *= factor;
     if (log) step = std::max(1.0, std::ceil((high - low) / 7));
     std::vector<double> at;
-    for (double t = std::ceil(low / step - 1e-9) * step; t <= high + 1e-9 * step; t += step)
-      at.push_back(log ? std::pow(10, t) : std::abs(t) < 1e-9 * step ? 0 : t);
+    const auto first = std::llround(std::ceil(low / step - 1e-9)),
+               last = std::llround(std::floor(high / step + 1e-9));
+    for (auto i = first; i <= last; ++i) {
+      const double at_tick = static_cast<double>(i) * step;
+      at.push_back(log ? std::pow(10, at_tick) : at_tick);
+    }
     return at;
   }
 };
@@ -181,11 +185,12 @@ std::string svg(const std::vector<Chart>& charts, int columns) {
       "@media(prefers-color-scheme:dark){.sdm-plot text{fill:#ddd}.sdm-plot .back{fill:#1b1b1b}"
       ".sdm-plot .grid{stroke:#3a3a3a}}"
       "</style>\n<rect class='back' width='100%' height='100%'/>\n";
-  for (int i = 0; i < count; ++i)
-    out += fmt::format("<g transform='translate({} {})'>\n{}</g>\n", kWidth * (i % columns),
-                       kHeight * (i / columns),
+  for (int i = 0; i < count; ++i) {
+    const int row = i / columns, column = i % columns;
+    out += fmt::format("<g transform='translate({} {})'>\n{}</g>\n", kWidth * column, kHeight * row,
                        std::visit([](const auto& chart) { return draw(chart); },
                                   charts[static_cast<std::size_t>(i)]));
+  }
   return out + "</svg>\n";
 }
 

@@ -26,7 +26,7 @@ class SdmFollower final : public Follower {
       : tracker_(rigid::train_tracker(frame, region, options).tracker) {}
   // Whether it is lost is asked outside, by one rule for all.
   Warp update(image::ByteView frame) override {
-    const Warp warp = tracker_.align(frame, tracker_.warp()).warp;
+    Warp warp = tracker_.align(frame, tracker_.warp()).warp;
     tracker_.restart(warp);
     return warp;
   }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <numbers>
 #include <random>
 
 #include "experiments/photographs.h"
@@ -24,15 +23,14 @@ namespace {
 namespace fs = std::filesystem;
 using rigid::Warp;
 
-constexpr double kPi = std::numbers::pi;
-
 // The template lies where the texture says most in all directions: the largest smaller eigenvalue
 // of the gradients' covariance over the window, away from the border.
 Eigen::Vector2d best_anchor(image::FloatView picture) {
   const int half = Scene::kTemplate / 2;
   const int margin_x = std::min(picture.width * 2 / 5, Scene::kWidth / 2 + 100);
   const int margin_y = std::min(picture.height * 2 / 5, Scene::kHeight / 2 + 80);
-  Eigen::Vector2d best(picture.width / 2 - 0.5, picture.height / 2 - 0.5);
+  const int centre_x = picture.width / 2, centre_y = picture.height / 2;
+  Eigen::Vector2d best(centre_x - 0.5, centre_y - 0.5);
   double largest = -1;
   for (int cy = margin_y; cy <= picture.height - margin_y; cy += 8)
     for (int cx = margin_x; cx <= picture.width - margin_x; cx += 8) {
@@ -155,8 +153,8 @@ Scene::Scene(const Texture& texture, std::uint64_t seed)
 }
 
 rigid::Quad Scene::region() const {
-  return rigid::quad_of_box((kWidth - kTemplate) / 2, (kHeight - kTemplate) / 2, kTemplate,
-                            kTemplate);
+  const int x = (kWidth - kTemplate) / 2, y = (kHeight - kTemplate) / 2;
+  return rigid::quad_of_box(x, y, kTemplate, kTemplate);
 }
 
 Warp Scene::truth(const Warp& motion) const {

@@ -42,7 +42,8 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& wrong) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+// Before the try only a wrong declaration of ours can throw.
+int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   CLI::App app{
       "sdm: nonlinear least squares by learned descent (Supervised Descent Method)\n\n"
       "A model is learned from examples once; solving is then a few small matrix products.\n"

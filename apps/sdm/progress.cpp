@@ -44,9 +44,9 @@ void Progress::update(double share, const std::string& activity) {
   next_ = now + (terminal_ ? Clock::duration(200ms) : Clock::duration(5s));
 }
 
-void Progress::clear() {
+void Progress::clear() noexcept {
   if (!drawn_) return;
-  fmt::print(stderr, "\r\033[K");
+  std::fputs("\r\033[K", stderr);  // fmt::print would throw, and the destructor comes here
   std::fflush(stderr);
   drawn_ = false;
 }

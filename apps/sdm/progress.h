@@ -17,7 +17,7 @@ class Progress {
   /// `share` of the whole job that is done, 0 to 1.
   void update(double share, const std::string& activity = "");
   /// Takes the bar off the terminal, so that other text can be written.
-  void clear();
+  void clear() noexcept;
 
  private:
   using Clock = std::chrono::steady_clock;
