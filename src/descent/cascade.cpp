@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "sdm/descent/solve.h"
 #include "sdm/error.h"
 
 namespace sdm {
@@ -21,10 +20,11 @@ DescentMap<Scalar>::DescentMap(Matrix<Scalar> r, Vector<Scalar> b)
 template <class Scalar>
 DescentMap<Scalar>::DescentMap(Matrix<Scalar> left, Matrix<Scalar> right, Vector<Scalar> b)
     : left_(std::move(left)), right_(std::move(right)), bias_(std::move(b)) {
-  if (left_.rows() != bias_.size() || left_.cols() != right_.rows())
-    throw Error(fmt::format("a descent map has factors {}x{} and {}x{} and a bias of {}",
-                            left_.rows(), left_.cols(), right_.rows(), right_.cols(),
-                            bias_.size()));
+  if (left_.rows() != bias_.size() || left_.cols() != right_.rows() || left_.cols() == 0)
+    throw Error(
+        fmt::format("a descent map has factors {}x{} and {}x{} and a bias of {}, expected MxR, RxN "
+                    "and M with a rank R of at least 1",
+                    left_.rows(), left_.cols(), right_.rows(), right_.cols(), bias_.size()));
 }
 
 template <class Scalar>
@@ -119,34 +119,13 @@ std::vector<DescentMap<Scalar>> get_maps(const io::Model& model, int stages) {
   return maps;
 }
 
-template <class Scalar>
-void check_fits(const Cascade<Scalar>& cascade, Index state_size, Index feature_size,
-                Index x0_size) {
-  if (cascade.stages() == 0) throw Error("the cascade has no stages, expected at least one");
-  if (cascade.state_size != state_size)
-    throw Error(fmt::format("the cascade was trained on states of {} values, the problem has {}",
-                            cascade.state_size, state_size));
-  if (cascade.maps.front().feature_size() != feature_size)
-    throw Error(fmt::format("the cascade was trained on {} features, the problem has {}",
-                            cascade.maps.front().feature_size(), feature_size));
-  if (x0_size != state_size)
-    throw Error(fmt::format("the start has {} values, expected {}", x0_size, state_size));
-}
-
-std::string SolveSummary::brief_report() const {
-  return fmt::format("{} stages, residual {:.4g} -> {:.4g}, last step {:.3g}{}", stages,
-                     initial_residual, final_residual, last_step,
-                     finite ? "" : ", stopped: a value was not finite");
-}
-
 #define SDM_INSTANTIATE(Scalar)                                               \
   template class DescentMap<Scalar>;                                          \
   template struct Cascade<Scalar>;                                            \
   template io::Model to_model(const Cascade<Scalar>&);                        \
   template Cascade<Scalar> cascade_from_model(const io::Model&);              \
   template void put_maps(io::Model&, const std::vector<DescentMap<Scalar>>&); \
-  template std::vector<DescentMap<Scalar>> get_maps(const io::Model&, int);   \
-  template void check_fits(const Cascade<Scalar>&, Index, Index, Index);
+  template std::vector<DescentMap<Scalar>> get_maps(const io::Model&, int);
 SDM_INSTANTIATE(float)
 SDM_INSTANTIATE(double)
 #undef SDM_INSTANTIATE

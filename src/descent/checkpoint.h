@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "sdm/descent/communicator.h"
 #include "sdm/descent/train.h"
 
 namespace sdm::detail {
@@ -10,12 +11,19 @@ namespace sdm::detail {
 /// so no generator state is kept.
 template <class Scalar>
 struct Checkpoint {
-  std::uint64_t fingerprint = 0;  // of the options, sizes, starts and targets
+  std::uint64_t fingerprint = 0;
   Matrix<Scalar> states;
   std::vector<DescentMap<Scalar>> maps;
   std::vector<Matrix<Scalar>> inverse_covariances;
   std::vector<StageSummary> stages;
 };
+
+/// What tells one training from another: the options, the sizes, the starts and targets, and what
+/// the problem's own functions and the robust weight give for a few inputs.
+template <class Scalar>
+std::uint64_t fingerprint(const AnyProblem<Scalar>& problem, const Matrix<Scalar>& starts,
+                          ConstMatrixRef<Scalar> targets, const TrainOptions& options,
+                          const Communicator& world);
 
 template <class Scalar>
 void write_checkpoint(const std::string& path, const Checkpoint<Scalar>& checkpoint);

@@ -10,11 +10,12 @@
 #include <numeric>
 #include <optional>
 #include <random>
+#include <system_error>
 
+#include "descent/alone.h"
 #include "descent/checkpoint.h"
 #include "descent/stage_regression.h"
 #include "linear/blas.h"
-#include "sdm/descent/communicator.h"
 #include "sdm/error.h"
 
 namespace sdm {
@@ -68,24 +69,6 @@ std::string TrainSummary::full_report() const {
   return text;
 }
 
-void Communicator::agree(const std::string& message) {
-  const int failed = static_cast<int>(minimum(message.empty() ? size() : rank()));
-  if (failed == size()) return;
-  // The root passes on the text: ranks send theirs by adding bytes to the root's zeros.
-  const auto length =
-      static_cast<std::size_t>(maximum(rank() == failed ? static_cast<Index>(message.size()) : 0));
-  std::vector<float> letters(length, 0.0F);
-  if (rank() == failed)
-    std::transform(message.begin(), message.end(), letters.begin(),
-                   [](char c) { return static_cast<float>(static_cast<unsigned char>(c)); });
-  sum_to_root(std::span(letters));
-  broadcast(std::as_writable_bytes(std::span(letters)));
-  if (!message.empty()) throw Error(message);
-  std::string text;
-  for (const float letter : letters) text += static_cast<char>(static_cast<unsigned char>(letter));
-  throw Error(fmt::format("rank {}: {}", failed, text));
-}
-
 namespace detail {
 namespace {
 
@@ -94,36 +77,6 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
-
-// A process alone.
-class Alone final : public Communicator {
- public:
-  int rank() const override { return 0; }
-  int size() const override { return 1; }
-  void sum_to_root(std::span<float>) override {}
-  void sum_to_root(std::span<double>) override {}
-  void broadcast(std::span<std::byte>) override {}
-  Index maximum(Index value) override { return value; }
-};
-
-// FNV-1a.
-class Fingerprint {
- public:
-  template <class T>
-  void add(const T* values, std::size_t count) {
-    const auto* bytes = reinterpret_cast<const unsigned char*>(values);
-    for (std::size_t i = 0; i < count * sizeof(T); ++i)
-      hash_ = (hash_ ^ bytes[i]) * 0x100000001b3ULL;
-  }
-  template <class T>
-  void add(T value) {
-    add(&value, 1);
-  }
-  std::uint64_t value() const { return hash_; }
-
- private:
-  std::uint64_t hash_ = 0xcbf29ce484222325ULL;
-};
 
 // How long the parts of the training take, as far as they are known, and so how long is left.
 struct Costs {
@@ -158,10 +111,12 @@ class Trainer {
     find_groups();
     folds_ = static_cast<int>(std::min(static_cast<std::size_t>(options_.folds), present_.size()));
     together([&] {
-      for (int stage = 0; stage < options_.stages; ++stage)
+      for (int stage = 0; stage < options_.stages; ++stage) {
         if (folds_ < 2 && options_.penalty_of(stage).kind == Penalty::Kind::kHeldOut)
           throw Error(
               "a penalty chosen by held-out error needs at least 2 groups of samples, found 1");
+        if (options_.keep_inverse_covariance) check_online(stage);
+      }
     });
   }
 
@@ -171,16 +126,20 @@ class Trainer {
     result.cascade.state_size = state_size_;
     result.summary.samples = total_samples_;
     resume(result);
-    estimate(options_.stages - result.cascade.stages());
     const int first = result.cascade.stages();
-    for (int stage = 0; stage < first; ++stage)
-      problem_.learned(stage, result.cascade.maps[static_cast<std::size_t>(stage)]);
+    together([&] {
+      estimate(options_.stages - first);
+      for (int stage = 0; stage < first; ++stage)
+        problem_.learned(stage, result.cascade.maps[static_cast<std::size_t>(stage)]);
+    });
     measure_errors(first);
     for (int stage = first; stage < options_.stages; ++stage) {
       run_stage(stage, result);
-      problem_.learned(stage, result.cascade.maps.back());
+      together([&] { problem_.learned(stage, result.cascade.maps.back()); });
       if (!options_.checkpoint.empty()) save(result);
-      if (observer_.stage) observer_.stage(result.summary.stages.back());
+      together([&] {
+        if (observer_.stage) observer_.stage(result.summary.stages.back());
+      });
     }
     result.summary.seconds = seconds_since(start);
     return result;
@@ -213,19 +172,8 @@ class Trainer {
       throw Error(fmt::format("the problem's states have {} values", state_size_));
     if (delta_size_ < 1)
       throw Error(fmt::format("the problem's deltas have {} values", delta_size_));
-    const auto check = [&](const char* what, ConstMatrixRef<Scalar> values) {
-      if (values.rows() != state_size_)
-        throw Error(fmt::format("the {} have {} rows, expected {} (the size of a state)", what,
-                                values.rows(), state_size_));
-      if (values.cols() != samples_ && values.cols() != 1)
-        throw Error(fmt::format("there are {} {}, expected 1 or one for each of {} samples",
-                                values.cols(), what, samples_));
-      for (Index c = 0; c < values.cols(); ++c)
-        if (!values.col(c).allFinite())
-          throw Error(fmt::format("{} {}: a value is not finite", what, c));
-    };
-    check("starts", starts);
-    check("targets", targets_);
+    check_states<Scalar>("starts", starts, state_size_, samples_);
+    check_states<Scalar>("targets", targets_, state_size_, samples_);
     for (int stage = 0; stage < options_.stages; ++stage)
       if (problem_.feature_size(stage) < 1)
         throw Error(fmt::format("stage {} has {} features, expected at least one", stage,
@@ -239,6 +187,17 @@ class Trainer {
             fmt::format("sample {} has weight {}, expected a finite number that is not negative", i,
                         problem_.weight(i)));
     }
+  }
+
+  // Before a stage's work is done, since its equations cannot give what is asked for.
+  void check_online(int stage) const {
+    const Index features = problem_.feature_size(stage);
+    const bool dual = world_.size() == 1 && total_samples_ < features;
+    if (options_.pca_energy < 1 || dual || !problem_.symmetry(stage).empty())
+      throw Error(
+          fmt::format("stage {}: inverse covariances can be kept only without a symmetry, without "
+                      "PCA and with at least as many samples as features ({} and {})",
+                      stage, total_samples_, features));
   }
 
   auto target(Index sample) const { return targets_.col(targets_.cols() == 1 ? 0 : sample); }
@@ -363,9 +322,9 @@ class Trainer {
     regression->sum_to_root(world_);
 
     const auto solving = Clock::now();
-    report(stage, Activity::kSolving, 0);
     Matrix<Scalar> inverse_covariance;
     together([&] {
+      report(stage, Activity::kSolving, 0);
       if (world_.rank() != 0) return;
       try {
         maps = regression->solve(options_.seed + static_cast<std::uint64_t>(stage), pool_);
@@ -599,42 +558,6 @@ class Trainer {
     observer_.progress({stage, options_.stages, done, samples_, name, left});
   }
 
-  std::uint64_t fingerprint() const {
-    Fingerprint print;
-    print.add(options_.stages);
-    for (int stage = 0; stage < options_.stages; ++stage) {
-      const Penalty& penalty = options_.penalty_of(stage);
-      print.add(static_cast<int>(penalty.kind));
-      print.add(penalty.values.data(), penalty.values.size());
-    }
-    print.add(options_.folds);
-    print.add(options_.cross_fit);
-    print.add(options_.pca_energy);
-    print.add(options_.rank);
-    print.add(options_.rank_tolerance);
-    print.add(static_cast<bool>(options_.robust_weight));
-    print.add(options_.seed);
-    print.add(options_.chunk);
-    print.add(options_.keep_inverse_covariance);
-    print.add(world_.size());
-    print.add(world_.rank());
-    print.add(samples_);
-    print.add(delta_size_);
-    print.add(problem_.template_known());
-    for (int stage = 0; stage < options_.stages; ++stage) {
-      print.add(problem_.feature_size(stage));
-      print.add(problem_.symmetry(stage).empty());
-    }
-    print.add(states_.data(), static_cast<std::size_t>(states_.size()));
-    for (Index c = 0; c < targets_.cols(); ++c)
-      print.add(targets_.col(c).data(), static_cast<std::size_t>(targets_.rows()));
-    for (Index i = 0; i < samples_; ++i) {
-      print.add(problem_.group(i));
-      print.add(problem_.weight(i));
-    }
-    return print.value();
-  }
-
   // Ranks keep a file for each stage until all have written the next one, so that a stage which all
   // of them have always exists. A process alone replaces its one file.
   std::string checkpoint_path(Index stage) const {
@@ -644,13 +567,18 @@ class Trainer {
 
   void resume(TrainResult<Scalar>& result) {
     if (options_.checkpoint.empty()) return;
-    fingerprint_ = fingerprint();
+    together(
+        [&] { fingerprint_ = fingerprint<Scalar>(problem_, states_, targets_, options_, world_); });
+    const auto exists = [](const std::string& path) {
+      std::error_code ignored;  // what is there but cannot be looked at fails when it is written
+      return std::filesystem::exists(path, ignored);
+    };
     Index stage = 0;
     if (world_.size() == 1) {
-      stage = std::filesystem::exists(options_.checkpoint) ? 1 : 0;
+      stage = exists(options_.checkpoint) ? 1 : 0;
     } else {
       for (Index s = options_.stages; s > 0 && stage == 0; --s)
-        if (std::filesystem::exists(checkpoint_path(s))) stage = s;
+        if (exists(checkpoint_path(s))) stage = s;
       stage = world_.minimum(stage);
     }
     if (stage == 0) return;
@@ -674,7 +602,9 @@ class Trainer {
                        Checkpoint<Scalar>{fingerprint_, states_, result.cascade.maps,
                                           result.inverse_covariances, result.summary.stages});
     });
-    if (world_.size() > 1 && stage > 1) std::filesystem::remove(checkpoint_path(stage - 1));
+    std::error_code ignored;  // an old file that stays does no harm
+    if (world_.size() > 1 && stage > 1)
+      std::filesystem::remove(checkpoint_path(stage - 1), ignored);
   }
 
   const AnyProblem<Scalar>& problem_;
@@ -696,6 +626,23 @@ class Trainer {
 };
 
 }  // namespace
+
+template <class Scalar>
+void check_states(const char* what, ConstMatrixRef<Scalar> states, Index state_size,
+                  Index samples) {
+  if (states.rows() != state_size)
+    throw Error(fmt::format("the {} have {} rows, expected {} (the size of a state)", what,
+                            states.rows(), state_size));
+  if (states.cols() != samples && states.cols() != 1)
+    throw Error(fmt::format("there are {} {}, expected 1 or one for each of {} samples",
+                            states.cols(), what, samples));
+  for (Index c = 0; c < states.cols(); ++c)
+    if (!states.col(c).allFinite())
+      throw Error(fmt::format("{} {}: a value is not finite", what, c));
+}
+
+template void check_states<float>(const char*, ConstMatrixRef<float>, Index, Index);
+template void check_states<double>(const char*, ConstMatrixRef<double>, Index, Index);
 
 template <class Scalar>
 TrainResult<Scalar> train(const AnyProblem<Scalar>& problem, ConstMatrixRef<Scalar> starts,

@@ -7,12 +7,32 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "face/hash.h"
 #include "face/lesson.h"
 #include "face/robust.h"
+#include "hash.h"
 #include "sdm/error.h"
 
 namespace sdm::face {
+namespace {
+
+void add(Hash& hash, const io::Tensor& tensor) {
+  hash.add(tensor.bytes().data(), tensor.bytes().size());
+}
+
+// Everything a recipe says. Stored fingerprints depend on the order.
+void add(Hash& hash, const Recipe& recipe) {
+  for (const float number : {recipe.unit, recipe.canvas, recipe.shape_weight}) hash.add(number);
+  hash.add(static_cast<int>(recipe.normalisation));
+  hash.add(recipe.subpixel);
+  for (const float scale : recipe.patch_scale) hash.add(scale);
+  for (const StageRecipe& stage : recipe.stages) {
+    hash.add(stage.cells);
+    hash.add(stage.cell);
+    hash.add(stage.redraw);
+  }
+}
+
+}  // namespace
 
 std::uint64_t fingerprint(const Model& model) {
   Hash hash;
@@ -20,8 +40,8 @@ std::uint64_t fingerprint(const Model& model) {
   for (const int partner : model.mirror) hash.add(partner);
   hash.add(model.mean);
   for (const CompactMap& map : model.maps) {
-    hash.add(map.values);
-    hash.add(map.scale);
+    add(hash, map.values);
+    add(hash, map.scale);
     hash.add(map.shape);
     hash.add(map.left);
     hash.add(map.bias);

@@ -10,7 +10,6 @@
 
 #include "face/compact.h"
 #include "face/face_problem.h"
-#include "face/hash.h"
 #include "face/robust.h"
 #include "face/starts.h"
 #include "face/walk.h"
@@ -88,7 +87,6 @@ class Trainer {
       starts.col(s) = problem.start(start(face, truth, static_cast<int>(s % options_.starts),
                                           options_.seed + static_cast<std::uint64_t>(s)));
       targets.col(s) = problem.target(truth);
-      targets(targets.rows() - 1, s) = recipe_mark();
     }
 
     TrainedFace result;
@@ -152,16 +150,6 @@ class Trainer {
     Noise noise(seed);
     // cppcheck-suppress containerOutOfBounds ; there is always a first one
     return detected_frame(truth, mean_, boxes_.front(), noise);
-  }
-
-  // A number from the recipe, kept in the unused stage of the targets, which a checkpoint's
-  // fingerprint covers: a training with other patches must not go on from it. A float holds 24
-  // bits.
-  float recipe_mark() const {
-    Hash hash;
-    add(hash, options_.recipe);
-    hash.add(options_.robust);
-    return static_cast<float>(hash.value() >> 40);
   }
 
   TrainOptions descent_options() const {

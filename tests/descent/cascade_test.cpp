@@ -40,6 +40,9 @@ TEST(DescentMap, RefusesFactorsThatDoNotFit) {
   expect_error(
       [] { DescentMap<double>(Matrix<double>(3, 2), Matrix<double>(4, 7), Vector<double>(3)); },
       "factors 3x2 and 4x7 and a bias of 3");
+  expect_error(
+      [] { DescentMap<double>(Matrix<double>(3, 0), Matrix<double>(0, 7), Vector<double>(3)); },
+      "factors 3x0 and 0x7 and a bias of 3, expected MxR, RxN and M with a rank R of at least 1");
 }
 
 TEST(Cascade, KnowsItsSizes) {

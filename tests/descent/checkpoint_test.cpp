@@ -2,11 +2,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <stdexcept>
 #include <thread>
 
 #include "sdm/descent/train.h"
@@ -122,7 +124,13 @@ TEST_F(CheckpointTest, RefusesAndKeepsTheCheckpointOfAnotherTraining) {
   other = problem;
   other.known = true;
   refuse(other, options);
+  other = problem;
+  other.h.c[3] += 1e-3;  // another function of the same sizes
+  refuse(other, options);
   TrainOptions changed = options;
+  changed.robust_weight = [](double) { return 1.0; };
+  refuse(problem, changed);
+  changed = options;
   changed.seed = 9;
   refuse(problem, changed);
   changed = options;
@@ -136,6 +144,54 @@ TEST_F(CheckpointTest, RefusesAndKeepsTheCheckpointOfAnotherTraining) {
   changed = options;
   changed.threads = 3;  // does not change the bits, so it is the same training
   expect_same_result(problem.train(changed), problem.train(without_checkpoint()));
+}
+
+TEST_F(CheckpointTest, RefusesTheCheckpointOfATrainingWithAnotherRobustWeight) {
+  const TanhProblem<double> problem(3, 8, 60, false, 1);
+  const auto holding_back_above = [](double limit) {
+    return [limit](double error) { return std::min(1.0, limit / error); };
+  };
+  options.robust_weight = holding_back_above(0.3);
+  stop_after(problem, 2);
+  TrainOptions other = options;
+  other.robust_weight = holding_back_above(0.4);
+  expect_error([&] { problem.train(other); }, "this checkpoint belongs to another training");
+  EXPECT_EQ(problem.train(options).summary.resumed_from, 2);
+}
+
+// Moves as far as it is told, so that only its steps differ.
+struct Strides : TanhProblem<double> {
+  using TanhProblem::TanhProblem;
+  double stride = 1;
+  void step(ConstVectorRef<double> x, ConstVectorRef<double> delta, VectorRef<double> out) const {
+    out = x + stride * delta;
+  }
+  TrainResult<double> train(const TrainOptions& options, const TrainObserver& observer = {}) const {
+    return sdm::train(*this, starts, targets, options, observer);
+  }
+};
+
+TEST_F(CheckpointTest, RefusesTheCheckpointOfATrainingWithOtherSteps) {
+  Strides problem(3, 8, 60, false, 1);
+  stop_after(problem, 2);
+  problem.stride = 0.9;
+  expect_error([&] { problem.train(options); }, "this checkpoint belongs to another training");
+}
+
+// Refuses a state that training never comes by, half way to the target.
+struct Choosy : TanhProblem<double> {
+  using TanhProblem::TanhProblem;
+  void features(Index i, int stage, ConstVectorRef<double> x, VectorRef<double> out) const {
+    const Vector<double> half = 0.5 * (targets.col(i) - starts.col(i));
+    if ((x - starts.col(i) - half).norm() < 1e-9) throw std::runtime_error("not here");
+    TanhProblem::features(i, stage, x, out);
+  }
+};
+
+TEST_F(CheckpointTest, NeverFailsWhereTrainingDoesNot) {
+  const Choosy problem(3, 8, 60, false, 1);
+  expect_same_result(train(problem, problem.starts, problem.targets, options),
+                     train(problem, problem.starts, problem.targets, without_checkpoint()));
 }
 
 TEST_F(CheckpointTest, RefusesAndKeepsAFileThatIsNoCheckpoint) {

@@ -6,7 +6,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
-#include <optional>
 #include <random>
 
 #include "sdm/descent/mpi_communicator.h"
@@ -22,7 +21,6 @@ using sdm::Index;
 struct Shard {
   using Scalar = double;
   Index first, count;
-  std::optional<int> dies_at;
 
   static constexpr Index kTotal = 400;
   static sdm::Vector<double> draw(Index sample, unsigned salt) {
@@ -36,9 +34,8 @@ struct Shard {
   Index feature_size(int) const { return 20; }
   bool template_known() const { return false; }
   Index group(Index i) const { return (first + i) / 2; }
-  void features(Index i, int stage, const Eigen::Ref<const sdm::Vector<double>>& x,
+  void features(Index i, int, const Eigen::Ref<const sdm::Vector<double>>& x,
                 Eigen::Ref<sdm::Vector<double>> out) const {
-    if (dies_at && stage == *dies_at) std::raise(SIGKILL);
     const sdm::Vector<double> target = draw(first + i, 1);
     for (Index k = 0; k < out.size(); ++k) {
       const double w = 0.3 * static_cast<double>(k + 1);
@@ -53,9 +50,13 @@ int main(int argc, char** argv) {
   sdm::MpiCommunicator world;
   try {
     const Index size = world.size(), rank = world.rank();
-    Shard shard{Shard::kTotal * rank / size, 0, {}};
+    Shard shard{Shard::kTotal * rank / size, 0};
     shard.count = Shard::kTotal * (rank + 1) / size - shard.first;
-    if (argc > 4 && std::atoi(argv[4]) == world.rank()) shard.dies_at = std::atoi(argv[3]);
+    sdm::TrainObserver observer;
+    if (argc > 4 && std::atoi(argv[4]) == world.rank())
+      observer.progress = [&](const sdm::TrainProgress& at) {
+        if (at.stage == std::atoi(argv[3])) std::raise(SIGKILL);
+      };
     sdm::Matrix<double> starts(3, shard.count), targets(3, shard.count);
     for (Index i = 0; i < shard.count; ++i) {
       targets.col(i) = Shard::draw(shard.first + i, 1);
@@ -67,7 +68,7 @@ int main(int argc, char** argv) {
     options.threads = 1;
     options.communicator = &world;
     if (argc > 2) options.checkpoint = argv[2];
-    const auto result = sdm::train(shard, starts, targets, options);
+    const auto result = sdm::train(shard, starts, targets, options, observer);
     if (world.rank() == 0) {
       sdm::io::write(argv[1], to_model(result.cascade));
       std::cout << "resumed from stage " << result.summary.resumed_from << "; "

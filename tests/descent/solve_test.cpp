@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "tests/allocation_count.h"
 #include "tests/io/expect_error.h"
@@ -96,9 +97,11 @@ TEST(Solve, RefusesACascadeThatDoesNotFit) {
     return [=] { solve(cascade, function_problem<double>(kIdentity, states, features, 1), 0, x0); };
   };
   expect_error(with({}, 3, 3), "the cascade has no stages");
-  expect_error([] { Solver<double> solver{Cascade<double>()}; }, "the cascade has no stages");
+  const Cascade<double> none;
+  expect_error([&] { Solver<double> solver(none); }, "the cascade has no stages");
   expect_error(with(halving(2), 4, 3), "trained on states of 3 values, the problem has 4");
-  expect_error(with(halving(2), 3, 5), "trained on 3 features, the problem has 5");
+  expect_error(with(halving(2), 3, 5),
+               "stage 0 of the cascade maps 3 features to 3 values, the problem has 5 and 3");
   expect_error(with(halving(2, 2), 2, 2), "the start has 3 values, expected 2");
 
   Cascade<double> mixed = halving(2);
@@ -113,6 +116,9 @@ TEST(Solve, RefusesACascadeThatDoesNotFit) {
   expect_error([&] { solve(halving(1), kIdentity, x0, Vector<double>(Vector<double>::Zero(2))); },
                "the templates have 2 rows");
 }
+
+// It would be gone when the solver runs.
+static_assert(!std::is_constructible_v<Solver<double>, Cascade<double>>);
 
 template <class Scalar>
 void expect_no_allocation() {

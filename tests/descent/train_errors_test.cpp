@@ -1,4 +1,3 @@
-#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -190,6 +189,32 @@ TEST(OddProblem, IsNamedWhenItsSymmetryDoesNotFit) {
   expect_error(run, "the symmetry has 6 features and 2 deltas");
   mirrored.given = {{{1, 2, 0, 3, 4, 5}, {}}, {{0, 1, 2}, {}}};
   expect_error(run, "the symmetry maps coordinate 0 to 1, which does not map back");
+}
+
+// Says so if the training gets as far as its features.
+struct Unasked : TanhProblem<double> {
+  using TanhProblem::TanhProblem;
+  Symmetry given;
+  Symmetry symmetry(int) const { return given; }
+  void features(Index, int, ConstVectorRef<double>, VectorRef<double>) const {
+    throw std::logic_error("features were asked for");
+  }
+};
+
+TEST(InverseCovariances, AreRefusedBeforeAnyWorkWhereTheyCannotBeKept) {
+  const std::string refusal = "stage 0: inverse covariances can be kept only without a symmetry";
+  TrainOptions options;
+  options.keep_inverse_covariance = true;
+  Unasked problem(3, 6, 20, false, 1);
+  const auto run = [&] { train(problem, problem.starts, problem.targets, options); };
+  expect_error(run, "features were asked for");
+  options.pca_energy = 0.98;
+  expect_error(run, refusal);
+  options.pca_energy = 1;
+  problem.given = {{{1, 0, 2, 3, 4, 5}, {}}, {{0, 1, 2}, {}}};
+  expect_error(run, refusal);
+  problem = Unasked(3, 6, 5, false, 1);
+  expect_error(run, refusal);
 }
 
 TEST(OddProblem, IsNamedWhenAStageHasNoFeatures) {

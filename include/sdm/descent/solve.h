@@ -41,6 +41,7 @@ class Solver {
         next_(cascade.state_size) {
     if (cascade.stages() == 0) throw Error("the cascade has no stages, expected at least one");
   }
+  explicit Solver(Cascade<Scalar>&&) = delete;
 
   /// Moves x by every stage of the cascade: `x <- step(x, b_k - R_k features(k, x))`.
   /// `features(stage, x, out)` and `step(x, delta, out)` are the problem's.
@@ -85,22 +86,21 @@ class Solver {
         measure_residual);
   }
 
-  const Cascade<Scalar>& cascade() const { return *cascade_; }
-
  private:
   const Cascade<Scalar>* cascade_;
   Vector<Scalar> features_, scratch_, delta_, next_;
 };
 
-/// Throws Error unless the cascade fits a problem of these sizes and a start of this one.
+namespace detail {
 template <class Scalar>
-void check_fits(const Cascade<Scalar>& cascade, Index state_size, Index feature_size,
-                Index x0_size);
+void check_fits(const Cascade<Scalar>& cascade, Index state_size, Index x0_size);
+}
 
-/// The same for a problem: every stage's features and the size of a delta must fit as well.
+/// Throws Error unless the cascade fits the problem (its states, its deltas and every stage's
+/// features) and a start of this size.
 template <Problem P>
 void check_fits(const Cascade<typename P::Scalar>& cascade, const P& problem, Index x0_size) {
-  check_fits(cascade, problem.state_size(), problem.feature_size(0), x0_size);
+  detail::check_fits(cascade, problem.state_size(), x0_size);
   for (int stage = 0; stage < cascade.stages(); ++stage) {
     const auto& map = cascade.maps[static_cast<std::size_t>(stage)];
     if (map.feature_size() != problem.feature_size(stage) ||

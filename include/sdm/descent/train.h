@@ -62,7 +62,8 @@ struct TrainOptions {
   /// start and belongs to this training, training goes on from it. Empty: no checkpoint.
   std::string checkpoint;
 
-  /// Keep what online updates need (descent/online.h): the inverse covariance of every stage.
+  /// Keep what online updates need (descent/online.h): the inverse covariance of every stage. Not
+  /// with PCA or a symmetry, nor with fewer samples than features.
   bool keep_inverse_covariance = false;
 
   /// The other ranks of a distributed training; null: this process is alone.
@@ -80,7 +81,7 @@ struct StageSummary {
   int stage = 0;
   double error_before = 0;
   double error_after = 0;     // after the samples moved on: held-out error when cross-fitted
-  double penalty = 0;         // the lambda used (of the first block, where a symmetry makes two)
+  double penalty = 0;         // the lambda used
   double penalty_factor = 0;  // the same relative to trace(Gram)/size
   Index features = 0;
   Index components = 0;  // kept by PCA; equal to `features` without it
@@ -126,8 +127,8 @@ template <class Scalar>
 struct TrainResult {
   Cascade<Scalar> cascade;
   TrainSummary summary;
-  /// With keep_inverse_covariance: (sum w phi phi^T + penalty)^-1 of every stage, where phi is the
-  /// features, followed by 1 where there is a bias.
+  /// With keep_inverse_covariance, on rank 0: (sum w phi phi^T + penalty)^-1 of every stage, where
+  /// phi is the features, followed by 1 where there is a bias.
   std::vector<Matrix<Scalar>> inverse_covariances;
 };
 
@@ -202,6 +203,10 @@ class ProblemAdapter final : public AnyProblem<typename P::Scalar> {
  private:
   const P& p_;
 };
+
+/// Throws Error unless there are states for all samples: one, or one for each, all finite.
+template <class Scalar>
+void check_states(const char* what, ConstMatrixRef<Scalar> states, Index state_size, Index samples);
 
 template <class Scalar>
 TrainResult<Scalar> train(const AnyProblem<Scalar>& problem, ConstMatrixRef<Scalar> starts,
