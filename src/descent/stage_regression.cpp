@@ -2,6 +2,7 @@
 
 #include <Eigen/Cholesky>
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -145,8 +146,9 @@ void StageRegression<Scalar>::reduce_to_span(ThreadPool& pool) {
 template <class Scalar>
 Index StageRegression<Scalar>::reduce_by_pca(std::uint64_t seed, ThreadPool& pool) {
   Index kept = 0;
+  const bool wanted = options_.pca_energy < 1 && energy(-1, true) > 0;
   for (Block& block : blocks_) {
-    if (options_.pca_energy < 1 && block.folds.front().features() > 0) {
+    if (wanted && block.folds.front().features() > 0) {
       const Matrix<Scalar> components = linear::principal_components(
           total(block, -1), options_.pca_energy, block.centred, seed, pool);
       for (NormalEquations<Scalar>& equations : block.folds)
@@ -167,9 +169,10 @@ NormalEquations<Scalar> StageRegression<Scalar>::total(const Block& block, int l
   return sum;
 }
 
-// Mean energy of a feature: what a relative penalty is relative to.
+// The features' energy, about their mean where `centred` and the block has one. What is no more
+// than the rounding of the sums it is a difference of counts as none: such features never vary.
 template <class Scalar>
-double StageRegression<Scalar>::scale(int left_out) const {
+double StageRegression<Scalar>::energy(int left_out, bool centred) const {
   double energy = 0;
   for (const Block& block : blocks_) {
     double squares = 0, weight = 0;
@@ -181,10 +184,20 @@ double StageRegression<Scalar>::scale(int left_out) const {
       mean += part.feature_sum.template cast<double>();
       weight += static_cast<double>(part.weight_sum);
     }
+    if (centred && block.centred && weight > 0) {
+      const double rounding = 128 * std::numeric_limits<Scalar>::epsilon() * squares;
+      squares -= mean.squaredNorm() / weight;
+      if (squares <= rounding) squares = 0;
+    }
     energy += squares;
-    if (block.centred && weight > 0) energy -= mean.squaredNorm() / weight;
   }
-  return std::max(energy, 0.0) / static_cast<double>(features_);
+  return energy;
+}
+
+// Mean energy of a feature: what a relative penalty is relative to.
+template <class Scalar>
+double StageRegression<Scalar>::scale(int left_out) const {
+  return energy(left_out, true) / static_cast<double>(features_);
 }
 
 template <class Scalar>
@@ -193,8 +206,9 @@ typename StageRegression<Scalar>::Fit StageRegression<Scalar>::fit(double value,
   Fit result;
   const double unit = scale(left_out);
   result.lambda = options_.penalty.kind == Penalty::Kind::kGiven ? value : value * unit;
-  // Features without any energy, as when every sample has arrived: any penalty gives the zero map.
-  if (unit == 0 && result.lambda == 0) result.lambda = 1;
+  // Features without any energy, as when every sample has arrived: any penalty gives the zero map
+  // that is above the rounding of their squares.
+  if (unit == 0 && result.lambda == 0) result.lambda = std::max(1.0, energy(left_out, false));
   for (const Block& block : blocks_) {
     const NormalEquations<Scalar> equations = total(block, left_out);
     result.predictors.push_back(linear::ridge(equations, result.lambda, block.centred, pool));
@@ -354,11 +368,7 @@ StageMaps<Scalar> StageRegression<Scalar>::solve(std::uint64_t seed, ThreadPool&
 
 template <class Scalar>
 Matrix<Scalar> StageRegression<Scalar>::inverse_covariance(double penalty) const {
-  if (symmetric_ || dual_ || options_.pca_energy < 1)
-    throw Error(
-        "inverse covariances can be kept only without a symmetry, without PCA and with at least as "
-        "many "
-        "samples as features");
+  assert(!symmetric_ && !dual_ && options_.pca_energy == 1);
   const NormalEquations<Scalar> equations = total(blocks_.front(), -1);
   Matrix<Scalar> gram = equations.gram.dense();
   gram.diagonal().array() += static_cast<Scalar>(penalty);

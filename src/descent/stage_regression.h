@@ -47,7 +47,7 @@ class StageRegression {
   StageMaps<Scalar> solve(std::uint64_t seed, ThreadPool& pool);
 
   /// After solve: (sum w phi phi^T + penalty)^-1 with phi = [f; 1] (or f alone without a bias), for
-  /// online updates. Throws Error where a symmetry, PCA or the dual form was used.
+  /// online updates. Not where a symmetry, PCA or the dual form was used.
   Matrix<Scalar> inverse_covariance(double penalty) const;
 
  private:
@@ -65,6 +65,7 @@ class StageRegression {
   };
 
   linear::NormalEquations<Scalar> total(const Block& block, int left_out) const;
+  double energy(int left_out, bool centred) const;
   double scale(int left_out) const;
   Fit fit(double value, int left_out, ThreadPool& pool) const;
   double held_out_error(const Fit& fit, int fold, ThreadPool& pool) const;

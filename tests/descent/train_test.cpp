@@ -323,20 +323,41 @@ TEST(Train, LearnsTheDirectionOfOneSampleWithAKnownTemplate) {
       1e-10);
 }
 
+template <class Scalar>
+void expect_the_mean_move(Scalar value, Index samples, const TrainOptions& options) {
+  const auto h = [&](ConstVectorRef<Scalar>, VectorRef<Scalar> out) {
+    for (Index k = 0; k < out.size(); ++k) out[k] = value * static_cast<Scalar>(k + 1);
+  };
+  const auto problem = function_problem<Scalar>(h, 2, 5, samples);
+  const Matrix<Scalar> starts = random_matrix<Scalar>(2, samples, 1),
+                       targets = random_matrix<Scalar>(2, samples, 2);
+  const auto map = train(problem, starts, targets, options).cascade.maps[0];
+  Vector<Scalar> features(5);
+  h(starts.col(0), features);
+  const Vector<Scalar> delta = map.bias() - map.matrix() * features;
+  const Matrix<double> moves = (targets - starts).template cast<double>();
+  Vector<double> weights = Vector<double>::Ones(samples);
+  if (options.robust_weight)
+    for (Index i = 0; i < samples; ++i) weights[i] = options.robust_weight(moves.col(i).norm());
+  const Vector<double> mean = moves * weights / weights.sum();
+  const double tolerance = sizeof(Scalar) == 4 ? 1e-3 : 1e-6;
+  EXPECT_LT((delta.template cast<double>() - mean).norm(), tolerance)
+      << value << ", " << samples << " samples, " << sizeof(Scalar) << " bytes";
+}
+
 TEST(Train, GivesTheMeanMoveWhereFeaturesNeverVary) {
-  for (const double value : {0.0, 0.1, -1e6}) {
-    const auto h = [&](ConstVectorRef<double>, VectorRef<double> out) { out.setConstant(value); };
-    const auto problem = function_problem<double>(h, 2, 5, 37);
-    const Matrix<double> starts = random_matrix<double>(2, 37, 1),
-                         targets = random_matrix<double>(2, 37, 2);
-    TrainOptions options;
-    options.stages = 1;
-    const auto result = train(problem, starts, targets, options);
-    const Vector<double> delta =
-        result.cascade.maps[0].bias() -
-        result.cascade.maps[0].matrix() * Vector<double>::Constant(5, value);
-    EXPECT_LT((delta - (targets - starts).rowwise().mean()).norm(), 1e-6) << value;
-  }
+  TrainOptions plain_way, in_folds, by_pca, weighted;
+  plain_way.stages = in_folds.stages = by_pca.stages = weighted.stages = 1;
+  in_folds.folds = 3;
+  in_folds.penalty = Penalty::held_out({1e-4, 1e-2, 1});
+  by_pca.pca_energy = 0.98;
+  weighted.robust_weight = [](double error) { return 1 / (1 + error); };
+  for (const TrainOptions& options : {plain_way, in_folds, by_pca, weighted})
+    for (const Index samples : {4, 37, 200})  // fewer than features: the dual form
+      for (const double value : {0.0, 0.1, 1.0 / 3, -1e6}) {
+        expect_the_mean_move<double>(value, samples, options);
+        expect_the_mean_move<float>(static_cast<float>(value), samples, options);
+      }
 }
 
 TEST(Train, GivesZeroMapsOnceEverySampleHasArrived) {
