@@ -33,8 +33,7 @@ Index Grid::cell_of(const Vector<double>& x) const {
   for (Index a = 0; a < lower.size(); ++a) {
     const int count = cells[static_cast<std::size_t>(a)];
     const double place = (x[a] - lower[a]) / (upper[a] - lower[a]) * count;
-    cell = cell * count +
-           std::clamp(static_cast<Index>(std::floor(place)), Index(0), Index(count - 1));
+    cell = cell * count + static_cast<Index>(std::clamp(std::floor(place), 0.0, count - 1.0));
   }
   return cell;
 }
@@ -69,11 +68,32 @@ Matrix<Scalar> leading_axes(ConstMatrixRef<Scalar> columns, int count, const cha
 
 }  // namespace
 
+std::vector<std::vector<Index>> detail::members_of_cells(const std::vector<Index>& cell_of,
+                                                         Index samples, Index cells) {
+  if (static_cast<Index>(cell_of.size()) != samples)
+    throw Error(fmt::format("{} cell numbers for {} samples", cell_of.size(), samples));
+  if (cells < 1) throw Error(fmt::format("{} cells, expected at least one", cells));
+  std::vector<std::vector<Index>> members(static_cast<std::size_t>(cells));
+  for (Index i = 0; i < samples; ++i) {
+    const Index cell = cell_of[static_cast<std::size_t>(i)];
+    if (cell < 0 || cell >= cells)
+      throw Error(fmt::format("sample {} is in cell {} of {}", i, cell, cells));
+    members[static_cast<std::size_t>(cell)].push_back(i);
+  }
+  return members;
+}
+
 template <class Scalar>
 SignRule<Scalar>::SignRule(ConstMatrixRef<Scalar> state_deltas,
-                           ConstMatrixRef<Scalar> feature_deltas, int state_axes, int feature_axes)
-    : state_(leading_axes<Scalar>(state_deltas, state_axes, "state")),
-      feature_(leading_axes<Scalar>(feature_deltas, feature_axes, "feature")) {}
+                           ConstMatrixRef<Scalar> feature_deltas, int state_axes,
+                           int feature_axes) {
+  constexpr Index kMost = 20;
+  if (Index(state_axes) + feature_axes > kMost)
+    throw Error(fmt::format("{} state axes and {} feature axes, expected at most {} together",
+                            state_axes, feature_axes, kMost));
+  state_ = leading_axes<Scalar>(state_deltas, state_axes, "state");
+  feature_ = leading_axes<Scalar>(feature_deltas, feature_axes, "feature");
+}
 
 template <class Scalar>
 int SignRule<Scalar>::feature_bits(ConstVectorRef<Scalar> feature_delta) const {

@@ -1,11 +1,18 @@
 #include "sdm/descent/partition.h"
 
-#include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
+
+#include "tests/descent/problems.h"
+#include "tests/io/expect_error.h"
 
 namespace sdm {
 namespace {
+
+using io::expect_error;
+namespace fs = std::filesystem;
 
 // A curve in the plane that winds one and a half times round: h' turns over, so no single map can
 // descend from everywhere, yet every y has one x.
@@ -36,6 +43,10 @@ TrainOptions ten_stages() {
   return options;
 }
 
+Grid line(int cells) {
+  return {Vector<double>::Constant(1, -1), Vector<double>::Constant(1, 1), {cells}};
+}
+
 double worst_error(const auto& solver, const Curve& test) {
   double worst = 0;
   for (Index i = 0; i < test.targets.cols(); ++i)
@@ -51,8 +62,7 @@ TEST(Partition, SolvesByAGridWhatOneCascadeCannot) {
   const double single = worst_error(
       [&](const auto& p, Index i) { return solve(one.cascade, p, i, middle).x[0]; }, test);
 
-  const Grid grid{Vector<double>::Constant(1, -1), Vector<double>::Constant(1, 1), {8}};
-  const auto cells = train_grid(training.problem(), training.targets, grid, ten_stages());
+  const auto cells = train_grid(training.problem(), training.targets, line(8), ten_stages());
   const double parted =
       worst_error([&](const auto& p, Index i) { return solve(cells, p, i, middle).x[0]; }, test);
   EXPECT_GT(single, 0.3);
@@ -131,11 +141,55 @@ TEST(Grid, FindsTheCellOfItsOwnCentreAndClampsOutside) {
   EXPECT_THROW((Grid{Eigen::Vector2d(0, 0), Eigen::Vector2d(1, 1), {2, 0}}.validate()), Error);
 }
 
-TEST(Partition, NeedsAResidualToChooseAmongStateAxes) {
+TEST(Partition, NeedsAResidualToChooseAmongStateAxesOrTheCellsOfAGrid) {
   const auto unknown =
       function_problem<double>([](const auto& x, auto&& out) { out = x; }, 1, 1, 4, {});
   const Matrix<double> four = Matrix<double>::Random(1, 4);
   EXPECT_THROW(train_signs(unknown, four, four, 1, 0), Error);
+  expect_error([&] { train_grid(unknown, four, line(2)); }, "a grid needs a known template");
+}
+
+TEST(Partition, KeepsACheckpointForEachCellAndLearnsFromAllSamplesOnce) {
+  const fs::path folder = fs::temp_directory_path() / ("sdm_partition_" + std::to_string(getpid()));
+  fs::create_directories(folder);
+  const Curve left = sample_curve(60, -1, -0.05);  // cells 2 and 3 have no samples
+  TrainOptions options = ten_stages();
+  const auto plain = train_grid(left.problem(), left.targets, line(4), options);
+  options.checkpoint = (folder / "training").string();
+  const auto kept = train_grid(left.problem(), left.targets, line(4), options);
+  const auto resumed = train_grid(left.problem(), left.targets, line(4), options);
+  ASSERT_EQ(kept.cells.size(), 4U);
+  for (std::size_t c = 0; c < 4; ++c) {
+    EXPECT_TRUE(same_bits(kept.cells[c], plain.cells[c])) << c;
+    EXPECT_TRUE(same_bits(resumed.cells[c], plain.cells[c])) << c;
+    EXPECT_EQ(fs::exists(options.checkpoint + ".cell" + std::to_string(c)), c < 3) << c;
+  }
+  EXPECT_TRUE(same_bits(plain.cells[2], plain.cells[3]));
+  EXPECT_FALSE(same_bits(plain.cells[1], plain.cells[2]));
+  fs::remove_all(folder);
+}
+
+TEST(Partition, NamesSizesThatDoNotFit) {
+  const Curve curve = sample_curve(20);
+  const auto problem = curve.problem();
+  const Matrix<double> start = Matrix<double>::Zero(1, 1), all = Matrix<double>::Zero(1, 20);
+  const Matrix<double> few = curve.targets.leftCols(7), tall = Matrix<double>::Zero(2, 20);
+  expect_error([&] { train_grid(problem, few, line(2)); }, "there are 7 targets, expected 1 or");
+  expect_error([&] { train_grid(problem, tall, line(2)); }, "the targets have 2 rows, expected 1");
+  expect_error([&] { train_grid(problem, Matrix<double>(all / 0.0), line(2)); },
+               "targets 0: a value is not finite");
+  expect_error([&] { train_signs(problem, few, curve.targets, 1, 0); }, "there are 7 starts");
+  expect_error([&] { train_signs(problem, tall, curve.targets, 1, 0); }, "the starts have 2 rows");
+  expect_error([&] { train_signs(problem, start, few, 1, 0); }, "there are 7 targets");
+  expect_error([&] { train_signs(problem, start, curve.targets, 11, 10); },
+               "11 state axes and 10 feature axes, expected at most 20 together");
+  const auto cells = [&](std::vector<Index> cell_of, Index count) {
+    return [=, &problem, &curve] { train_cells(problem, start, curve.targets, cell_of, count); };
+  };
+  expect_error(cells(std::vector<Index>(19, 0), 2), "19 cell numbers for 20 samples");
+  expect_error(cells(std::vector<Index>(20, 2), 2), "sample 0 is in cell 2 of 2");
+  expect_error(cells(std::vector<Index>(20, -1), 2), "sample 0 is in cell -1 of 2");
+  expect_error(cells(std::vector<Index>(20, 0), 0), "0 cells, expected at least one");
 }
 
 }  // namespace

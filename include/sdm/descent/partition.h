@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -82,7 +83,7 @@ template <class Scalar>
 class SignRule {
  public:
   SignRule() = default;
-  /// Throws Error if there are fewer values than axes.
+  /// Throws Error if there are fewer values than axes, or more than 20 axes: a million cells.
   SignRule(ConstMatrixRef<Scalar> state_deltas, ConstMatrixRef<Scalar> feature_deltas,
            int state_axes, int feature_axes);
 
@@ -114,29 +115,43 @@ struct PartitionSolution {
   Index cell = 0;
 };
 
-/// Trains a cascade for each cell on the samples in it; `cell_of[i]` is sample i's cell.
-/// Cells with fewer than `least` samples learn from all samples.
+namespace detail {
+/// The samples of each cell. Throws Error unless every sample has a cell that is there.
+std::vector<std::vector<Index>> members_of_cells(const std::vector<Index>& cell_of, Index samples,
+                                                 Index cells);
+}  // namespace detail
+
+/// Trains a cascade for each cell on the samples in it; `cell_of[i]` is sample i's cell. A cell
+/// with fewer than two samples gets the cascade of all samples. A checkpoint gets the cell's
+/// number: "CHECKPOINT.cell3". Throws Error on sizes that do not fit and on a cell that is not
+/// there.
 template <Problem P>
 std::vector<Cascade<typename P::Scalar>> train_cells(const P& problem,
                                                      const Matrix<typename P::Scalar>& starts,
                                                      const Matrix<typename P::Scalar>& targets,
                                                      const std::vector<Index>& cell_of, Index cells,
-                                                     const TrainOptions& options = {},
-                                                     Index least = 2) {
-  const auto columns = [](const Matrix<typename P::Scalar>& all, const std::vector<Index>& which) {
-    return all.cols() == 1 ? all : Matrix<typename P::Scalar>(all(Eigen::all, which));
+                                                     const TrainOptions& options = {}) {
+  using Scalar = typename P::Scalar;
+  const Index n = problem.samples();
+  detail::check_states<Scalar>("starts", starts, problem.state_size(), n);
+  detail::check_states<Scalar>("targets", targets, problem.state_size(), n);
+  const std::vector<std::vector<Index>> members = detail::members_of_cells(cell_of, n, cells);
+  const auto columns = [](const Matrix<Scalar>& all, const std::vector<Index>& which) {
+    return all.cols() == 1 ? all : Matrix<Scalar>(all(Eigen::all, which));
   };
-  std::vector<std::vector<Index>> members(static_cast<std::size_t>(cells));
-  for (std::size_t i = 0; i < cell_of.size(); ++i)
-    members.at(static_cast<std::size_t>(cell_of[i])).push_back(static_cast<Index>(i));
-  std::vector<Cascade<typename P::Scalar>> result;
+  std::vector<Cascade<Scalar>> result;
+  std::optional<Cascade<Scalar>> of_all;
   for (const std::vector<Index>& cell : members) {
-    if (static_cast<Index>(cell.size()) < least) {
-      result.push_back(train(problem, starts, targets, options).cascade);
-    } else {
+    TrainOptions cell_options = options;
+    if (!options.checkpoint.empty())
+      cell_options.checkpoint += ".cell" + std::to_string(result.size());
+    if (cell.size() >= 2) {
       result.push_back(train(SubsetProblem<P>(problem, cell), columns(starts, cell),
-                             columns(targets, cell), options)
+                             columns(targets, cell), cell_options)
                            .cascade);
+    } else {
+      if (!of_all) of_all = train(problem, starts, targets, cell_options).cascade;
+      result.push_back(*of_all);
     }
   }
   return result;
@@ -144,20 +159,27 @@ std::vector<Cascade<typename P::Scalar>> train_cells(const P& problem,
 
 /// A grid over plain states for reversed SDM: cell c learns from the samples whose target falls
 /// into it, started at its centre.
+/// Throws Error on sizes that do not fit, and where the template is unknown: without a residual
+/// nothing can choose among the cells.
 template <Problem P>
 Partition<typename P::Scalar> train_grid(const P& problem,
                                          const Matrix<typename P::Scalar>& targets,
                                          const Grid& grid, const TrainOptions& options = {}) {
   using Scalar = typename P::Scalar;
   grid.validate();
+  if (!problem.template_known())
+    throw Error("a grid needs a known template: its cells are chosen by residual");
   if (grid.lower.size() != problem.state_size())
     throw Error("the grid has " + std::to_string(grid.lower.size()) + " axes, the state has " +
                 std::to_string(problem.state_size()) + " values");
+  const Index n = problem.samples();
+  detail::check_states<Scalar>("targets", targets, problem.state_size(), n);
   Partition<Scalar> result;
   std::vector<Index> cell_of;
-  Matrix<Scalar> starts(targets.rows(), targets.cols());
-  for (Index i = 0; i < targets.cols(); ++i) {
-    cell_of.push_back(grid.cell_of(targets.col(i).template cast<double>()));
+  Matrix<Scalar> starts(targets.rows(), n);
+  for (Index i = 0; i < n; ++i) {
+    cell_of.push_back(
+        grid.cell_of(targets.col(targets.cols() == 1 ? 0 : i).template cast<double>()));
     starts.col(i) = grid.centre(cell_of.back()).template cast<Scalar>();
   }
   result.cells = train_cells(problem, starts, targets, cell_of, grid.size(), options);
@@ -168,8 +190,8 @@ Partition<typename P::Scalar> train_grid(const P& problem,
 
 /// Splits by signs (Global SDM): `state_axes` bits from the state deltas, `feature_axes` bits from
 /// the features at the start.
-/// Throws Error if state axes are wanted where the template is unknown: without a residual nothing
-/// can choose among them.
+/// Throws Error on sizes that do not fit, and if state axes are wanted where the template is
+/// unknown: without a residual nothing can choose among them.
 template <Problem P>
 Partition<typename P::Scalar> train_signs(const P& problem,
                                           const Matrix<typename P::Scalar>& starts,
@@ -180,6 +202,8 @@ Partition<typename P::Scalar> train_signs(const P& problem,
     throw Error(
         "state axes need a known template: cells that differ in them are chosen by residual");
   const Index n = problem.samples();
+  detail::check_states<Scalar>("starts", starts, problem.state_size(), n);
+  detail::check_states<Scalar>("targets", targets, problem.state_size(), n);
   Matrix<Scalar> deltas(delta_size(problem), n), features(problem.feature_size(0), n);
   for (Index i = 0; i < n; ++i) {
     const Vector<Scalar> x = starts.col(starts.cols() == 1 ? 0 : i);
