@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Cholesky>
+#include <limits>
 #include <random>
 
 #include "sdm/error.h"
@@ -188,6 +189,38 @@ TEST(OnlineCascade, SurvivesAModelFile) {
     EXPECT_EQ(back.cascade().maps[k].matrix(), online.cascade().maps[k].matrix());
     EXPECT_EQ(back.inverse_covariances()[k], online.inverse_covariances()[k]);
   }
+}
+
+// Its last stage fails.
+struct Failing : Hidden {
+  void features(Index i, int stage, ConstVectorRef<double> x, VectorRef<double> out) const {
+    Hidden::features(i, stage, x, out);
+    if (stage == 2) out[1] = std::numeric_limits<double>::quiet_NaN();
+  }
+};
+
+TEST(OnlineCascade, IsAsItWasAfterAnUpdateThatFails) {
+  const Data data = make(40, 9, false);
+  const auto trained = train(data.problem, data.starts, data.targets, online_options());
+  OnlineCascade<double> online(trained);
+  const Vector<double> x0 = data.starts.col(0), target = data.targets.col(0);
+  EXPECT_THROW(online.update(Failing{data.problem}, 0, x0, target), Error);
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_EQ(online.cascade().maps[k].matrix(), trained.cascade.maps[k].matrix());
+    EXPECT_EQ(online.inverse_covariances()[k], trained.inverse_covariances[k]);
+  }
+}
+
+TEST(OnlineCascade, RefusesAProblemAStartOrATargetThatDoesNotFit) {
+  const Data data = make(40, 10, false);
+  OnlineCascade<double> online(train(data.problem, data.starts, data.targets, online_options()));
+  const Vector<double> two = Vector<double>::Zero(2), three = Vector<double>::Zero(3);
+  EXPECT_THROW(online.update(data.problem, 0, three, two), Error);
+  EXPECT_THROW(online.update(data.problem, 0, two, three), Error);
+  const auto narrow =
+      function_problem<double>([](const auto& x, auto&& out) { out = x; }, 2, 2, 1, {});
+  EXPECT_THROW(online.update(narrow, 0, two, two), Error);
+  EXPECT_NO_THROW(online.update(data.problem, 0, two, two));
 }
 
 TEST(OnlineCascade, RejectsBadInput) {

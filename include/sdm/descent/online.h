@@ -4,6 +4,7 @@
 
 #include "sdm/descent/cascade.h"
 #include "sdm/descent/problem.h"
+#include "sdm/descent/solve.h"
 #include "sdm/descent/train.h"
 
 namespace sdm {
@@ -23,7 +24,8 @@ struct OnlineOptions {
 /// recursive least squares on every stage.
 ///
 /// After any sequence of updates the map of a stage is the ridge solution on the weighted union of
-/// the training data and the new samples' (features, delta) pairs, up to rounding.
+/// the training data and the new samples' (features, delta) pairs, up to rounding (for maps trained
+/// whole: one of reduced rank is not the ridge solution to begin with).
 template <class Scalar>
 class OnlineCascade {
  public:
@@ -42,20 +44,28 @@ class OnlineCascade {
                     const OnlineOptions& options = {});
 
   /// All three steps: update a stage, move the sample by the updated map, go on with the next.
+  /// Throws Error if the cascade does not fit the problem, x0 or the target, and on non-finite
+  /// input; whatever throws, the cascade is then as it was.
   template <Problem P>
   void update(const P& problem, Index sample, const Vector<Scalar>& x0,
               const Vector<Scalar>& target, const OnlineOptions& options = {}) {
+    check_fits(cascade_, problem, x0.size());
+    if (target.size() != x0.size())
+      throw Error("the target has " + std::to_string(target.size()) + " values, expected " +
+                  std::to_string(x0.size()));
+    OnlineCascade updated = *this;
     Vector<Scalar> x = x0, next = x0, delta(cascade_.delta_size()), scratch(0);
     for (int stage = 0; stage < cascade_.stages(); ++stage) {
       const std::size_t k = static_cast<std::size_t>(stage);
       Vector<Scalar> features(problem.feature_size(stage));
       problem.features(sample, stage, x, features);
       sdm::difference(problem, x, target, delta);
-      update_stage(stage, features, delta, options);
-      cascade_.maps[k].apply(features, scratch, delta);
+      updated.update_stage(stage, features, delta, options);
+      updated.cascade_.maps[k].apply(features, scratch, delta);
       sdm::step(problem, x, delta, next);
       x = next;
     }
+    *this = std::move(updated);
   }
 
  private:
