@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sdm/error.h"
-
 namespace sdm {
 
 Certificate certify(const Matrix<double>& r, const Matrix<double>& state_deltas,

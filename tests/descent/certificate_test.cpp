@@ -39,8 +39,9 @@ TEST(GenericMap1d, ConvergesFromEveryStartWhereBothConditionsHold) {
 
 TEST(GenericMap1d, BeyondTheBoundItDivergesSoTheBoundIsTight) {
   const auto linear = [](double x) { return 2 * x; };
-  EXPECT_LT(std::abs(iterate(1, 2 / 2.0 * 0.99, linear, 0, 400)), 1e-3);
-  EXPECT_GT(std::abs(iterate(1, 2 / 2.0 * 1.01, linear, 0, 400)), 10);
+  const double r = generic_map_1d(linear, 0, around(0, 1, 101), 0.01);  // 0.01 below the bound
+  EXPECT_LT(std::abs(iterate(1, r, linear, 0, 400)), 1e-3);
+  EXPECT_GT(std::abs(iterate(1, r + 0.02, linear, 0, 400)), 10);
 }
 
 TEST(GenericMap1d, SaysThatTheMonotoneConditionFails) {
@@ -144,6 +145,8 @@ TEST(Certificate, RejectsMismatchedAndNonFiniteInput) {
   EXPECT_THROW(certify(r, ones, Matrix<double>::Ones(3, 3)), Error);
   EXPECT_THROW(certify(r, Matrix<double>::Zero(2, 3), ones), Error);
   EXPECT_THROW(certify(r, ones, ones / 0.0), Error);
+  const auto h = [](const auto& x, auto&& out) { out = x.head(2); };
+  EXPECT_THROW(certify(r, h, Vector<double>::Zero(2), Matrix<double>::Ones(3, 4)), Error);
 }
 
 }  // namespace

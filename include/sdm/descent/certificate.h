@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "sdm/error.h"
 #include "sdm/types.h"
 
 namespace sdm {
@@ -14,7 +15,7 @@ namespace sdm {
 ///   - monotone: <dx, R dh> > 0 for every sample (condition 1);
 ///   - min_cosine: the least cos(theta) between dx and R dh;
 ///   - bound = (2/K) min_cosine: any R with |R|_F below it contracts (theorem 2). In one dimension
-///     the cosine is 1 and the bound is 2/K (theorem 1).
+///     the cosine is 1 and the bound is 2/K (theorem 1). 0 where the monotone condition fails.
 /// A sample is a finite witness: these are statements about the samples given, and about the
 /// neighbourhood only as far as they fill it.
 struct Certificate {
@@ -40,10 +41,13 @@ struct Certificate {
 Certificate certify(const Matrix<double>& r, const Matrix<double>& state_deltas,
                     const Matrix<double>& feature_deltas);
 
-/// From a function `h(x, out)` and samples of the neighbourhood (columns).
+/// From a function `h(x, out)` and samples of the neighbourhood (columns). Throws Error as above.
 template <class H>
 Certificate certify(const Matrix<double>& r, const H& h, const Vector<double>& x_star,
                     const Matrix<double>& samples) {
+  if (samples.rows() != x_star.size())
+    throw Error("the samples have " + std::to_string(samples.rows()) + " rows, x* has " +
+                std::to_string(x_star.size()) + " values");
   Vector<double> at_star(r.cols()), at_sample(r.cols());
   h(x_star, at_star);
   Matrix<double> dx(x_star.size(), samples.cols()), dh(r.cols(), samples.cols());
