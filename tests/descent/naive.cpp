@@ -1,22 +1,16 @@
 #include "tests/descent/naive.h"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <limits>
+
+#include "tests/linear/ridge_by_qr.h"
 
 namespace sdm::naive {
 
 Map ridge(const Matrix<double>& f, const Matrix<double>& d, const Vector<double>& w, double lambda,
           bool bias) {
-  const Index size = f.rows(), n = f.cols(), columns = size + (bias ? 1 : 0);
-  const Vector<double> roots = w.cwiseSqrt();
-  Matrix<double> system = Matrix<double>::Zero(n + size, columns);
-  Matrix<double> right = Matrix<double>::Zero(n + size, d.rows());
-  system.topLeftCorner(n, size) = (f * roots.asDiagonal()).transpose();
-  if (bias) system.col(size).head(n) = roots;
-  system.bottomLeftCorner(size, size).diagonal().setConstant(std::sqrt(lambda));
-  right.topRows(n) = (d * roots.asDiagonal()).transpose();
-  const Matrix<double> x = system.colPivHouseholderQr().solve(right);
+  const Index size = f.rows();
+  const Matrix<double> x = ridge_by_qr(f, d, w, lambda, bias);
   Map map{-x.topRows(size).transpose(), Vector<double>::Zero(d.rows())};
   if (bias) map.b = x.row(size).transpose();
   return map;

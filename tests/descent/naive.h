@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "sdm/types.h"
@@ -14,7 +13,7 @@ struct Map {
   Matrix<double> apply(const Matrix<double>& f) const { return (-r * f).colwise() + b; }
 };
 
-/// Weighted ridge by QR of the whole data matrix; the penalty does not hold the bias.
+/// Weighted ridge of the whole data matrix; the penalty does not hold the bias.
 Map ridge(const Matrix<double>& f, const Matrix<double>& d, const Vector<double>& w, double lambda,
           bool bias);
 

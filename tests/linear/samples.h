@@ -2,6 +2,7 @@
 
 #include "sdm/linear/normal_equations.h"
 #include "tests/linear/random.h"
+#include "tests/linear/ridge_by_qr.h"
 
 namespace sdm::linear {
 
@@ -36,9 +37,10 @@ struct Samples {
     return result;
   }
 
-  /// The ridge solution by QR of the augmented system: features (+ an unpenalised 1), targets,
-  /// scaled by the roots of the weights. Last row is the bias when centred.
-  Matrix<double> ridge_by_qr(double lambda, bool centred) const;
+  /// The ridge solution, computed another way. The last row is the bias when centred.
+  Matrix<double> ridge_by_qr(double lambda, bool centred) const {
+    return sdm::ridge_by_qr(features, targets, weights, lambda, centred);
+  }
 };
 
 }  // namespace sdm::linear
