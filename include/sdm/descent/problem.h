@@ -28,8 +28,7 @@ namespace sdm {
 ///   - `weight(sample)`: how much the sample counts, 1 unless told.
 ///   - `error(sample, delta)`: the size of a delta in the user's own unit; its norm unless told.
 ///   - `symmetry(stage)`: a mirror symmetry of features and deltas (linear/symmetry.h).
-///   - `learned(stage, map)`: told of every map when it is there, those of a checkpoint included,
-///   in
+///   - `learned(stage, map)`: told of every map when it is there, also one of a checkpoint, by
 ///     the thread that called `train`: to measure it on samples that training does not see.
 template <class P>
 concept Problem = requires(const P& p, Index sample, int stage,

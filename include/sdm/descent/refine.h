@@ -74,8 +74,9 @@ struct RefineResult {
 /// column-scaled Jacobian so that badly scaled problems keep their digits. D holds the largest
 /// column norms seen (Marquardt's scaling, as in MINPACK).
 ///
-/// Gives the best x found, never worse than x0. Throws Error on bad sizes or options, and if the
-/// residual or the Jacobian at x0 is not finite. Thread-safe if the problem's functions are.
+/// Gives the best x found, no worse than x0 up to rounding. Throws Error on bad sizes or options,
+/// and if the residual or the Jacobian at x0 is not finite. Thread-safe if the problem's functions
+/// are.
 RefineResult refine(const RefineProblem& problem, const Vector<double>& x0,
                     const RefineOptions& options = {});
 
