@@ -1,7 +1,7 @@
 #pragma once
 
-// 1 where the test program runs under AddressSanitizer or ThreadSanitizer, which have a malloc and a
-// use of memory of their own, so that a test about memory says nothing there.
+// 1 where the test program runs under AddressSanitizer or ThreadSanitizer, which have a malloc and
+// a use of memory of their own, so that a test about memory says nothing there.
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
