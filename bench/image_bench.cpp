@@ -95,10 +95,10 @@ void add_canvas(const std::string& model, int side, HogOptions options) {
   gradient_channels(face->canvas, face->channels);
   face->at = points(side);
   face->descriptors.resize(std::size_t(68 * options.size()));
-  const std::string size = " " + std::to_string(side) + "x" + std::to_string(side);
+  const std::string size = std::to_string(side) + " px";
 
-  SDM_BOTH("warp_affine" + size + " to float", warp_affine(src, map, face->canvas));
-  SDM_BOTH("gradient_channels" + size, gradient_channels(face->canvas, face->channels));
+  SDM_BOTH("warp_affine " + size + " to float", warp_affine(src, map, face->canvas));
+  SDM_BOTH("gradient_channels " + size, gradient_channels(face->canvas, face->channels));
   for (const bool subpixel : {true, false}) {
     options.subpixel = subpixel;
     SDM_BOTH("hog 68 points " + model + (subpixel ? " subpixel" : " whole"),

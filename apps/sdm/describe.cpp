@@ -83,8 +83,8 @@ void print_bash_words(const CLI::App& command, const std::string& path) {
     if (option->get_positional() && !choices_of(*option).empty())
       words.push_back(choices_of(*option));
   for (const CLI::Option* option : options_of(command)) {
-    for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
-    for (const std::string& name : option->get_snames()) words.push_back("-" + name);
+    for (const std::string& name : option->get_lnames()) words.push_back(fmt::format("--{}", name));
+    for (const std::string& name : option->get_snames()) words.push_back(fmt::format("-{}", name));
   }
   fmt::print("    '{}') words='{}' ;;\n", path, fmt::join(words, " "));
   for (const CLI::App* child : commands_of(command))
@@ -105,9 +105,9 @@ void print_bash(const CLI::App& app) {
   // As parent and name, for an experiment may be called as a command is.
   std::vector<std::string> names;
   for (const CLI::App* command : commands_of(app)) {
-    names.push_back("' " + command->get_name() + "'");
+    names.push_back(fmt::format("' {}'", command->get_name()));
     for (const CLI::App* child : commands_of(*command))
-      names.push_back("'" + child_path(command->get_name(), *child) + "'");
+      names.push_back(fmt::format("'{}'", child_path(command->get_name(), *child)));
   }
   fmt::print(
       R"(# bash completion for sdm (zsh: autoload bashcompinit && bashcompinit first)
