@@ -89,7 +89,7 @@ def descriptions_are_whole():
     COMP_WORDS=(sdm tr); COMP_CWORD=1; _sdm; echo "${COMPREPLY[@]}"
     COMP_WORDS=(sdm info --js); COMP_CWORD=2; _sdm; echo "${COMPREPLY[@]}"
     COMP_WORDS=(sdm pose est); COMP_CWORD=2; _sdm; echo "${COMPREPLY[@]}"
-    COMP_WORDS=(sdm reproduce head); COMP_CWORD=2; _sdm; echo "${COMPREPLY[@]}"
+    COMP_WORDS=(sdm reproduce headp); COMP_CWORD=2; _sdm; echo "${COMPREPLY[@]}"
     COMP_WORDS=(sdm reproduce pose --qu); COMP_CWORD=3; _sdm; echo "${COMPREPLY[@]}"
     COMP_WORDS=(sdm train x.csv --preset ""); COMP_CWORD=4; _sdm; echo "${COMPREPLY[@]}"
     COMP_WORDS=(sdm train x.csv --preset fast ju); COMP_CWORD=5; _sdm; echo "${COMPREPLY[@]}"

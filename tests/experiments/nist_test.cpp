@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 
 #include "experiments/nist_learned.h"
@@ -18,7 +19,11 @@ using testing::HasSubstr;
 /// A file of NIST's shape around a problem of two parameters.
 std::filesystem::path write_file(const std::string& name, const std::string& b2,
                                  const std::string& data) {
-  const auto path = std::filesystem::path(testing::TempDir()) / (name + ".dat");
+  // A folder for each test, since ctest runs several at once.
+  const auto folder = std::filesystem::path(testing::TempDir()) /
+                      testing::UnitTest::GetInstance()->current_test_info()->name();
+  std::filesystem::create_directories(folder);
+  const auto path = folder / (name + ".dat");
   std::ofstream(path) << "NIST/ITL StRD\r\n\r\nData:          1 Response\r\n"
                          "  b1 =   500  250  2.5E+02  2.7E+00\r\n"
                       << b2 << "\r\nResidual Sum of Squares:   1.5E-01\r\nData:   y   x\r\n"

@@ -19,7 +19,7 @@ inline Matrix<double> ridge_by_qr(const Matrix<double>& features, const Matrix<d
   if (bias) system.col(size).head(n) = roots;
   system.bottomLeftCorner(size, size).diagonal().setConstant(std::sqrt(lambda));
   right.topRows(n) = (targets * roots.asDiagonal()).transpose();
-  return system.colPivHouseholderQr().solve(right);
+  return system.householderQr().solve(right);
 }
 
 }  // namespace sdm
