@@ -7,8 +7,8 @@
 
 #include "adapters/opencv/image.h"
 #include "sdm/face/boxes.h"
-#include "tests/face/temporary_folder.h"
 #include "tests/io/expect_error.h"
+#include "tests/temporary_folder.h"
 
 namespace sdm::opencv {
 namespace {
@@ -34,7 +34,7 @@ TEST(Detector, TellsWhichOptionIsOutOfRange) {
 }
 
 TEST(Detector, TellsWhatItCannotFind) {
-  const face::TemporaryFolder folder;
+  const TemporaryFolder folder;
   expect_error([] { make_detector("cnn"); }, "'cnn', expected haar_alt2, haar_default");
   expect_error([&] { make_detector("haar_alt2", {.folder = folder.path()}); },
                "haarcascade_frontalface_alt2.xml is not in " + folder.path().string());

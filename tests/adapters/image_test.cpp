@@ -4,13 +4,12 @@
 
 #include <opencv2/imgcodecs.hpp>
 
-#include "tests/face/temporary_folder.h"
 #include "tests/io/expect_error.h"
+#include "tests/temporary_folder.h"
 
 namespace sdm::opencv {
 namespace {
 
-using face::TemporaryFolder;
 using io::expect_error;
 
 // 8-bit BGR with every pixel another colour.

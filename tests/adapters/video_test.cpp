@@ -5,14 +5,14 @@
 #include <cstdint>
 
 #include "adapters/opencv/image.h"
-#include "tests/face/temporary_folder.h"
 #include "tests/io/expect_error.h"
+#include "tests/temporary_folder.h"
 
 namespace sdm::opencv {
 namespace {
 
 TEST(AVideo, OfAFolderHasItsPicturesInOrder) {
-  const face::TemporaryFolder folder;
+  const TemporaryFolder folder;
   for (const int grey : {20, 10, 30})
     write_image(folder / (std::to_string(grey) + ".PNG"), cv::Mat(4, 6, CV_8UC1, cv::Scalar(grey)));
   folder.write("notes.txt", "no picture");
@@ -27,7 +27,7 @@ TEST(AVideo, OfAFolderHasItsPicturesInOrder) {
 }
 
 TEST(AVideo, NamesAPictureThatIsTooLarge) {
-  const face::TemporaryFolder folder;
+  const TemporaryFolder folder;
   VideoReader video(folder.write("huge.pgm", "P5 100000 100000 255\n").string());
   cv::Mat frame;
   io::expect_error([&] { video.read(frame); }, "huge.pgm: ");

@@ -15,6 +15,7 @@
 #include "sdm/io/file.h"
 #include "tests/descent/problems.h"
 #include "tests/io/expect_error.h"
+#include "tests/temporary_folder.h"
 
 namespace sdm {
 namespace {
@@ -25,14 +26,11 @@ namespace fs = std::filesystem;
 class CheckpointTest : public testing::Test {
  protected:
   CheckpointTest() {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
     options.stages = 4;
     options.folds = 3;
     options.threads = 1;
     options.checkpoint = (folder_ / "training.sdm").string();
   }
-  ~CheckpointTest() override { fs::remove_all(folder_); }
 
   TrainOptions without_checkpoint() const {
     TrainOptions other = options;
@@ -56,7 +54,7 @@ class CheckpointTest : public testing::Test {
   TrainOptions options;
 
  private:
-  fs::path folder_ = fs::temp_directory_path() / ("sdm_checkpoint_" + std::to_string(getpid()));
+  TemporaryFolder folder_;
 };
 
 template <class Scalar>

@@ -1,12 +1,11 @@
 #include "sdm/descent/partition.h"
 
-#include <unistd.h>
-
 #include <cmath>
 #include <filesystem>
 
 #include "tests/descent/problems.h"
 #include "tests/io/expect_error.h"
+#include "tests/temporary_folder.h"
 
 namespace sdm {
 namespace {
@@ -150,8 +149,7 @@ TEST(Partition, NeedsAResidualToChooseAmongStateAxesOrTheCellsOfAGrid) {
 }
 
 TEST(Partition, KeepsACheckpointForEachCellAndLearnsFromAllSamplesOnce) {
-  const fs::path folder = fs::temp_directory_path() / ("sdm_partition_" + std::to_string(getpid()));
-  fs::create_directories(folder);
+  const TemporaryFolder folder;
   const Curve left = sample_curve(60, -1, -0.05);  // cells 2 and 3 have no samples
   TrainOptions options = ten_stages();
   const auto plain = train_grid(left.problem(), left.targets, line(4), options);
@@ -166,7 +164,6 @@ TEST(Partition, KeepsACheckpointForEachCellAndLearnsFromAllSamplesOnce) {
   }
   EXPECT_TRUE(same_bits(plain.cells[2], plain.cells[3]));
   EXPECT_FALSE(same_bits(plain.cells[1], plain.cells[2]));
-  fs::remove_all(folder);
 }
 
 TEST(Partition, NamesSizesThatDoNotFit) {

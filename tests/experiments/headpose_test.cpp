@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "experiments/registry.h"
+#include "tests/temporary_folder.h"
 
 namespace sdm::experiments {
 namespace {
@@ -12,14 +13,9 @@ namespace fs = std::filesystem;
 
 class HeadPose : public testing::Test {
  protected:
-  HeadPose() {
-    context.data = fs::path(testing::TempDir()) /
-                   testing::UnitTest::GetInstance()->current_test_info()->name();
-    fs::remove_all(context.data);
-    fs::create_directories(context.data);
-  }
-  ~HeadPose() override { fs::remove_all(context.data); }
+  HeadPose() { context.data = folder.path(); }
 
+  TemporaryFolder folder;
   ExperimentContext context;
 };
 

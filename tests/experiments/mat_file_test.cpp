@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 
 #include <cstring>
-#include <fstream>
 
 #include "sdm/error.h"
+#include "tests/temporary_folder.h"
 
 namespace sdm::experiments {
 namespace {
@@ -34,14 +34,12 @@ std::string matrix(std::uint32_t kind, int rows, int cols, const std::string& na
 
 class AMatFile : public testing::Test {
  protected:
-  ~AMatFile() override { std::filesystem::remove(path_); }
   auto read(const std::string& elements) {
     std::string header = "MATLAB 5.0 MAT-file, a test";
     header.resize(128, ' ');
-    std::ofstream(path_, std::ios::binary) << header << elements;
-    return read_mat_file(path_);
+    return read_mat_file(folder_.write("test.mat", header + elements));
   }
-  std::filesystem::path path_ = std::filesystem::path(testing::TempDir()) / "sdm_mat_file_test.mat";
+  TemporaryFolder folder_;
 };
 
 TEST_F(AMatFile, GivesMatricesAndTheFieldsOfAStruct) {
@@ -68,8 +66,8 @@ TEST_F(AMatFile, ThatIsCutForeignOrInconsistentIsRefused) {
   for (std::size_t size = 1; size < good.size(); ++size) refuse(good.substr(0, size), "cut");
   refuse(matrix(6, 2, 1, "a", element(9, std::string(8, '\0'))), "8 bytes for a matrix of 2 x 1");
   refuse(element(15, "compressed"), "type 15");
-  std::ofstream(path_) << "no such thing";
-  EXPECT_THAT([&] { read_mat_file(path_); }, ThrowsMessage<Error>(HasSubstr("no MATLAB 5 file")));
+  const auto path = folder_.write("other.mat", "no such thing");
+  EXPECT_THAT([&] { read_mat_file(path); }, ThrowsMessage<Error>(HasSubstr("no MATLAB 5 file")));
 }
 
 }  // namespace

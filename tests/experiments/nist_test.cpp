@@ -4,36 +4,35 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 #include "experiments/nist_learned.h"
 #include "experiments/nist_problem.h"
 #include "experiments/registry.h"
 #include "sdm/error.h"
+#include "tests/temporary_folder.h"
 
 namespace sdm::experiments {
 namespace {
 
 using testing::HasSubstr;
 
-/// A file of NIST's shape around a problem of two parameters.
-std::filesystem::path write_file(const std::string& name, const std::string& b2,
-                                 const std::string& data) {
-  // A folder for each test, since ctest runs several at once.
-  const auto folder = std::filesystem::path(testing::TempDir()) /
-                      testing::UnitTest::GetInstance()->current_test_info()->name();
-  std::filesystem::create_directories(folder);
-  const auto path = folder / (name + ".dat");
-  std::ofstream(path) << "NIST/ITL StRD\r\n\r\nData:          1 Response\r\n"
-                         "  b1 =   500  250  2.5E+02  2.7E+00\r\n"
-                      << b2 << "\r\nResidual Sum of Squares:   1.5E-01\r\nData:   y   x\r\n"
-                      << data;
-  return path;
-}
+class NistFile : public testing::Test {
+ protected:
+  /// A file of NIST's shape around a problem of two parameters.
+  std::filesystem::path write_file(const std::string& name, const std::string& b2,
+                                   const std::string& data) {
+    return folder_.write(name + ".dat",
+                         "NIST/ITL StRD\r\n\r\nData:          1 Response\r\n"
+                         "  b1 =   500  250  2.5E+02  2.7E+00\r\n" +
+                             b2 + "\r\nResidual Sum of Squares:   1.5E-01\r\nData:   y   x\r\n" +
+                             data);
+  }
+  TemporaryFolder folder_;
+};
 
 const char* const good_b2 = "  b2 =  0.0001  0.0005  5.0E-04  7.2E-06";
 
-TEST(NistFile, GivesStartsCertifiedValuesAndData) {
+TEST_F(NistFile, GivesStartsCertifiedValuesAndData) {
   const NistProblem p =
       read_nist(write_file("Misra1a", good_b2, " 10.07E0 77.6E0\r\n 14.73E0 114.9E0\r\n"));
   EXPECT_EQ(p.observations(), 2);
@@ -46,7 +45,7 @@ TEST(NistFile, GivesStartsCertifiedValuesAndData) {
   EXPECT_NEAR(p.values(p.certified)[0], 250 * (1 - std::exp(-5e-4 * 77.6)), 1e-12);
 }
 
-TEST(NistFile, ErrorsNameFileAndLine) {
+TEST_F(NistFile, ErrorsNameFileAndLine) {
   const auto message = [](const std::filesystem::path& path) -> std::string {
     try {
       read_nist(path);

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "sdm/error.h"
+#include "tests/temporary_folder.h"
 
 namespace sdm::experiments {
 namespace {
@@ -23,13 +24,6 @@ std::string read(const fs::path& path) {
 
 class Report : public testing::Test {
  protected:
-  Report()
-      : folder(fs::path(testing::TempDir()) /
-               testing::UnitTest::GetInstance()->current_test_info()->name()) {
-    fs::remove_all(folder);
-  }
-  ~Report() override { fs::remove_all(folder); }
-
   ExperimentContext context() const {
     ExperimentContext context;
     context.output = folder;
@@ -40,7 +34,8 @@ class Report : public testing::Test {
     return {"analytic", "scalar functions: a test", run};
   }
 
-  fs::path folder;
+  TemporaryFolder temporary;
+  const fs::path folder = temporary.path();
 };
 
 Results one_of_each(const ExperimentContext& context) {

@@ -12,7 +12,7 @@
 #include "sdm/face/aligner.h"
 #include "sdm/io/bytes.h"
 #include "tests/face/drawn_faces.h"
-#include "tests/face/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace sdm::face {
 namespace {

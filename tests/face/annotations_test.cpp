@@ -7,8 +7,8 @@
 #include <random>
 #include <sstream>
 
-#include "tests/face/temporary_folder.h"
 #include "tests/io/expect_error.h"
+#include "tests/temporary_folder.h"
 
 namespace sdm::face {
 namespace {

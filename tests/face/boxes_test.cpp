@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "tests/face/temporary_folder.h"
 #include "tests/io/expect_error.h"
+#include "tests/temporary_folder.h"
 
 namespace sdm::face {
 namespace {

@@ -11,27 +11,21 @@
 
 #include "tests/io/expect_error.h"
 #include "tests/io/sample.h"
+#include "tests/temporary_folder.h"
 
 namespace sdm::io {
 namespace {
 
 namespace fs = std::filesystem;
 
-// A folder of its own for every test, gone afterwards.
 class ModelFile : public testing::Test {
  protected:
-  ~ModelFile() override { fs::remove_all(folder_); }
-
   std::size_t files_in_folder() const {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), {}));
   }
 
-  static fs::path new_folder() {
-    std::string name = (fs::temp_directory_path() / "sdm_io_XXXXXX").string();
-    return ::mkdtemp(name.data());
-  }
-
-  fs::path folder_ = new_folder();
+  TemporaryFolder temporary_;
+  fs::path folder_ = temporary_.path();
   fs::path path_ = folder_ / "a.sdm";
 };
 

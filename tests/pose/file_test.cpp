@@ -8,6 +8,7 @@
 #include "sdm/pose/object.h"
 #include "sdm/pose/train_estimator.h"
 #include "tests/pose/samples.h"
+#include "tests/temporary_folder.h"
 
 namespace sdm::pose {
 namespace {
@@ -29,9 +30,7 @@ Estimator small_estimator() {
 
 class PoseFiles : public testing::Test {
  protected:
-  PoseFiles() { std::filesystem::create_directories(folder_); }
-  ~PoseFiles() override { std::filesystem::remove_all(folder_); }
-  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / "sdm_pose_files_test";
+  TemporaryFolder folder_;
 };
 
 TEST_F(PoseFiles, AnEstimatorComesBackBitForBit) {
@@ -79,7 +78,7 @@ TEST_F(PoseFiles, ObjectsAreReadByTheirEnding) {
               ThrowsMessage<Error>(HasSubstr("a.csv: has no group \"body\"")));
   EXPECT_THAT([&] { read_object(folder_ / "missing.obj"); },
               ThrowsMessage<Error>(HasSubstr("missing.obj: cannot be read")));
-  EXPECT_THROW(read_object(folder_), Error);
+  EXPECT_THROW(read_object(folder_.path()), Error);
 }
 
 }  // namespace

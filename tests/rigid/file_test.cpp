@@ -5,6 +5,7 @@
 #include "sdm/error.h"
 #include "sdm/rigid/train_tracker.h"
 #include "tests/rigid/texture.h"
+#include "tests/temporary_folder.h"
 
 namespace sdm::rigid {
 namespace {
@@ -21,10 +22,10 @@ Tracker small_tracker() {
 
 TEST(ATrackerFile, GivesATrackerThatFollowsBitForBit) {
   Tracker tracker = small_tracker();
-  const auto path = std::filesystem::path(testing::TempDir()) / "sdm_rigid_file_test.sdm";
+  const TemporaryFolder folder;
+  const auto path = folder / "tracker.sdm";
   save(tracker.model(), path, "a test");
   Tracker loaded = load_tracker(path);
-  std::filesystem::remove(path);
   EXPECT_EQ(loaded.warp(), tracker.warp());
   EXPECT_EQ(loaded.model().search, tracker.model().search);
   Warp truth = centred();

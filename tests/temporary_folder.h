@@ -7,14 +7,14 @@
 #include <fstream>
 #include <string>
 
-namespace sdm::face {
+namespace sdm {
 
-/// A folder that lives as long as the test.
+/// A folder of its own for a test, gone afterwards: ctest runs several tests at once.
 class TemporaryFolder {
  public:
   TemporaryFolder()
       : path_(std::filesystem::path(testing::TempDir()) /
-              ("sdm_face_" + std::to_string(getpid()) + "_" +
+              ("sdm_" + std::to_string(getpid()) + "_" +
                testing::UnitTest::GetInstance()->current_test_info()->name())) {
     std::filesystem::create_directories(path_);
   }
@@ -38,4 +38,4 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace sdm::face
+}  // namespace sdm
