@@ -1,10 +1,9 @@
 #include "sdm/descent/cascade.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "formatted.h"
 #include "sdm/error.h"
 
 namespace sdm {
@@ -14,7 +13,7 @@ DescentMap<Scalar>::DescentMap(Matrix<Scalar> r, Vector<Scalar> b)
     : right_(std::move(r)), bias_(std::move(b)) {
   if (right_.rows() != bias_.size())
     throw Error(
-        fmt::format("a descent map has {} rows but a bias of {}", right_.rows(), bias_.size()));
+        formatted("a descent map has {} rows but a bias of {}", right_.rows(), bias_.size()));
 }
 
 template <class Scalar>
@@ -22,9 +21,9 @@ DescentMap<Scalar>::DescentMap(Matrix<Scalar> left, Matrix<Scalar> right, Vector
     : left_(std::move(left)), right_(std::move(right)), bias_(std::move(b)) {
   if (left_.rows() != bias_.size() || left_.cols() != right_.rows() || left_.cols() == 0)
     throw Error(
-        fmt::format("a descent map has factors {}x{} and {}x{} and a bias of {}, expected MxR, RxN "
-                    "and M with a rank R of at least 1",
-                    left_.rows(), left_.cols(), right_.rows(), right_.cols(), bias_.size()));
+        formatted("a descent map has factors {}x{} and {}x{} and a bias of {}, expected MxR, RxN "
+                  "and M with a rank R of at least 1",
+                  left_.rows(), left_.cols(), right_.rows(), right_.cols(), bias_.size()));
 }
 
 template <class Scalar>
@@ -79,11 +78,11 @@ Cascade<Scalar> cascade_from_model(const io::Model& model) {
     stages = header.at("stages").get<int>();
     cascade.state_size = header.at("state_size").get<Index>();
   } catch (const nlohmann::json::exception& e) {
-    throw Error(fmt::format("the header of the cascade is not as expected: {}", e.what()));
+    throw Error(formatted("the header of the cascade is not as expected: {}", e.what()));
   }
   if (cascade.state_size < 1)
-    throw Error(fmt::format("the cascade's states have {} values, expected at least one",
-                            cascade.state_size));
+    throw Error(formatted("the cascade's states have {} values, expected at least one",
+                          cascade.state_size));
   cascade.maps = get_maps<Scalar>(model, stages);
   return cascade;
 }
@@ -91,10 +90,9 @@ Cascade<Scalar> cascade_from_model(const io::Model& model) {
 template <class Scalar>
 void put_maps(io::Model& model, const std::vector<DescentMap<Scalar>>& maps) {
   for (std::size_t k = 0; k < maps.size(); ++k) {
-    if (maps[k].rank() > 0)
-      model.put(fmt::format("stage{}.left", k), io::to_tensor(maps[k].left()));
-    model.put(fmt::format("stage{}.right", k), io::to_tensor(maps[k].right()));
-    model.put(fmt::format("stage{}.bias", k), io::to_tensor(maps[k].bias()));
+    if (maps[k].rank() > 0) model.put(formatted("stage{}.left", k), io::to_tensor(maps[k].left()));
+    model.put(formatted("stage{}.right", k), io::to_tensor(maps[k].right()));
+    model.put(formatted("stage{}.bias", k), io::to_tensor(maps[k].bias()));
   }
 }
 
@@ -102,19 +100,19 @@ template <class Scalar>
 std::vector<DescentMap<Scalar>> get_maps(const io::Model& model, int stages) {
   if (stages < 0 || static_cast<std::size_t>(stages) > model.tensors.size())
     throw Error(
-        fmt::format("the model says {} stages but has {} tensors", stages, model.tensors.size()));
+        formatted("the model says {} stages but has {} tensors", stages, model.tensors.size()));
   std::vector<DescentMap<Scalar>> maps;
   for (int k = 0; k < stages; ++k) {
-    auto right = model.matrix<Scalar>(fmt::format("stage{}.right", k));
-    auto bias = model.vector<Scalar>(fmt::format("stage{}.bias", k));
-    const std::string left = fmt::format("stage{}.left", k);
+    auto right = model.matrix<Scalar>(formatted("stage{}.right", k));
+    auto bias = model.vector<Scalar>(formatted("stage{}.bias", k));
+    const std::string left = formatted("stage{}.left", k);
     if (model.tensors.contains(left))
       maps.emplace_back(model.matrix<Scalar>(left), std::move(right), std::move(bias));
     else
       maps.emplace_back(std::move(right), std::move(bias));
     if (maps.back().delta_size() != maps.front().delta_size())
-      throw Error(fmt::format("stage {} of the model moves {} values, expected {} as in stage 0", k,
-                              maps.back().delta_size(), maps.front().delta_size()));
+      throw Error(formatted("stage {} of the model moves {} values, expected {} as in stage 0", k,
+                            maps.back().delta_size(), maps.front().delta_size()));
   }
   return maps;
 }

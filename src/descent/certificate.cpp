@@ -1,20 +1,20 @@
 #include "sdm/descent/certificate.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+
+#include "formatted.h"
 
 namespace sdm {
 
 Certificate certify(const Matrix<double>& r, const Matrix<double>& state_deltas,
                     const Matrix<double>& feature_deltas) {
   if (state_deltas.cols() != feature_deltas.cols())
-    throw Error(fmt::format("{} state deltas but {} feature deltas", state_deltas.cols(),
-                            feature_deltas.cols()));
+    throw Error(formatted("{} state deltas but {} feature deltas", state_deltas.cols(),
+                          feature_deltas.cols()));
   if (r.rows() != state_deltas.rows() || r.cols() != feature_deltas.rows())
-    throw Error(fmt::format("the map is {}x{}, expected {}x{} (state x features)", r.rows(),
-                            r.cols(), state_deltas.rows(), feature_deltas.rows()));
+    throw Error(formatted("the map is {}x{}, expected {}x{} (state x features)", r.rows(), r.cols(),
+                          state_deltas.rows(), feature_deltas.rows()));
   if (!r.allFinite() || !state_deltas.allFinite() || !feature_deltas.allFinite())
     throw Error("the map or a sample of the certificate is not finite");
 
@@ -49,7 +49,7 @@ Certificate certify(const Matrix<double>& r, const Matrix<double>& state_deltas,
 }
 
 std::string Certificate::brief_report() const {
-  return fmt::format(
+  return formatted(
       "K = {:.6g}, {}, min cos = {:.4g}, |R| = {:.6g} against the bound {:.6g}: {}; contraction "
       "{:.4g} "
       "(mean {:.4g}) on {} samples",
@@ -66,15 +66,15 @@ double detail::generic_map_1d(const Vector<double>& state_deltas,
     const double slope = feature_deltas[i] / state_deltas[i];
     const double slope_sign = slope > 0 ? 1 : (slope < 0 ? -1 : 0);
     if (slope_sign == 0 || (sign != 0 && slope_sign != sign))
-      throw Error(fmt::format("h is not strictly monotone around x*: sample {} breaks it", i));
+      throw Error(formatted("h is not strictly monotone around x*: sample {} breaks it", i));
     sign = slope_sign;
     lipschitz = std::max(lipschitz, std::abs(slope));
   }
   if (sign == 0) throw Error("no sample away from x*, expected at least one");
   if (!std::isfinite(lipschitz)) throw Error("h is not Lipschitz around x*: a slope is not finite");
   if (!(epsilon > 0) || epsilon >= 2 / lipschitz)
-    throw Error(fmt::format("epsilon is {}, expected more than 0 and less than 2/K = {}", epsilon,
-                            2 / lipschitz));
+    throw Error(formatted("epsilon is {}, expected more than 0 and less than 2/K = {}", epsilon,
+                          2 / lipschitz));
   return sign * (2 / lipschitz - epsilon);
 }
 

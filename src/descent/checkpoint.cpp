@@ -1,10 +1,9 @@
 #include "descent/checkpoint.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "formatted.h"
 #include "hash.h"
 #include "sdm/error.h"
 #include "sdm/io/file.h"
@@ -94,13 +93,13 @@ template <class Scalar>
 void write_checkpoint(const std::string& path, const Checkpoint<Scalar>& checkpoint) {
   io::Model model;
   model.kind = "checkpoint";
-  model.header = nlohmann::json{{"fingerprint", fmt::format("{:016x}", checkpoint.fingerprint)},
+  model.header = nlohmann::json{{"fingerprint", formatted("{:016x}", checkpoint.fingerprint)},
                                 {"stages", checkpoint.stages}}
                      .dump();
   model.put("states", io::to_tensor(checkpoint.states));
   put_maps(model, checkpoint.maps);
   for (std::size_t k = 0; k < checkpoint.inverse_covariances.size(); ++k)
-    model.put(fmt::format("stage{}.inverse_covariance", k),
+    model.put(formatted("stage{}.inverse_covariance", k),
               io::to_tensor(checkpoint.inverse_covariances[k]));
   io::write(path, model);
 }
@@ -117,18 +116,18 @@ Checkpoint<Scalar> read_checkpoint(const std::string& path, std::uint64_t finger
     checkpoint.stages = header.at("stages").get<std::vector<StageSummary>>();
   } catch (const nlohmann::json::exception& e) {
     throw Error(
-        fmt::format("{}: the header of the checkpoint is not as expected: {}", path, e.what()));
+        formatted("{}: the header of the checkpoint is not as expected: {}", path, e.what()));
   }
-  if (found != fmt::format("{:016x}", fingerprint))
+  if (found != formatted("{:016x}", fingerprint))
     throw Error(
-        fmt::format("{}: this checkpoint belongs to another training (other data, features "
-                    "or options); remove it to start anew",
-                    path));
+        formatted("{}: this checkpoint belongs to another training (other data, features "
+                  "or options); remove it to start anew",
+                  path));
   checkpoint.fingerprint = fingerprint;
   checkpoint.states = model.matrix<Scalar>("states");
   checkpoint.maps = get_maps<Scalar>(model, static_cast<int>(checkpoint.stages.size()));
   for (std::size_t k = 0; k < checkpoint.maps.size(); ++k) {
-    const std::string name = fmt::format("stage{}.inverse_covariance", k);
+    const std::string name = formatted("stage{}.inverse_covariance", k);
     if (model.tensors.contains(name))
       checkpoint.inverse_covariances.push_back(model.matrix<Scalar>(name));
   }

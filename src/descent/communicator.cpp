@@ -1,10 +1,9 @@
 #include "sdm/descent/communicator.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <vector>
 
+#include "formatted.h"
 #include "sdm/error.h"
 
 namespace sdm {
@@ -24,7 +23,7 @@ void Communicator::agree(const std::string& message) {
   if (!message.empty()) throw Error(message);
   std::string text;
   for (const float letter : letters) text += static_cast<char>(static_cast<unsigned char>(letter));
-  throw Error(fmt::format("rank {}: {}", failed, text));
+  throw Error(formatted("rank {}: {}", failed, text));
 }
 
 }  // namespace sdm

@@ -1,18 +1,17 @@
 #include "sdm/descent/online.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
+#include "formatted.h"
 #include "sdm/error.h"
 
 namespace sdm {
 
 void OnlineOptions::validate() const {
   if (!(weight > 0) || !std::isfinite(weight))
-    throw Error(fmt::format("the weight is {}, expected a finite number above 0", weight));
+    throw Error(formatted("the weight is {}, expected a finite number above 0", weight));
   if (!(forgetting > 0 && forgetting <= 1))
-    throw Error(fmt::format("forgetting is {}, expected more than 0 and at most 1", forgetting));
+    throw Error(formatted("forgetting is {}, expected more than 0 and at most 1", forgetting));
 }
 
 template <class Scalar>
@@ -20,15 +19,15 @@ OnlineCascade<Scalar>::OnlineCascade(Cascade<Scalar> cascade,
                                      std::vector<Matrix<Scalar>> inverse_covariances)
     : cascade_(std::move(cascade)), inverse_(std::move(inverse_covariances)) {
   if (inverse_.size() != cascade_.maps.size())
-    throw Error(fmt::format(
+    throw Error(formatted(
         "{} inverse covariances for {} stages; train with keep_inverse_covariance to have them",
         inverse_.size(), cascade_.maps.size()));
   for (std::size_t k = 0; k < inverse_.size(); ++k) {
     DescentMap<Scalar>& map = cascade_.maps[k];
     const Index size = inverse_[k].rows(), features = map.feature_size();
     if (inverse_[k].cols() != size || (size != features && size != features + 1))
-      throw Error(fmt::format("the inverse covariance of stage {} is {}x{}, expected {} or {}", k,
-                              size, inverse_[k].cols(), features, features + 1));
+      throw Error(formatted("the inverse covariance of stage {} is {}x{}, expected {} or {}", k,
+                            size, inverse_[k].cols(), features, features + 1));
     if (map.rank() > 0) map = DescentMap<Scalar>(map.matrix(), map.bias());
   }
 }
@@ -39,13 +38,13 @@ void OnlineCascade<Scalar>::update_stage(int stage, ConstVectorRef<Scalar> featu
                                          const OnlineOptions& options) {
   options.validate();
   if (stage < 0 || stage >= cascade_.stages())
-    throw Error(fmt::format("stage {} of a cascade of {} stages", stage, cascade_.stages()));
+    throw Error(formatted("stage {} of a cascade of {} stages", stage, cascade_.stages()));
   DescentMap<Scalar>& map = cascade_.maps[static_cast<std::size_t>(stage)];
   if (features.size() != map.feature_size() || delta.size() != map.delta_size())
-    throw Error(fmt::format("stage {}: {} features and a delta of {}, expected {} and {}", stage,
-                            features.size(), delta.size(), map.feature_size(), map.delta_size()));
+    throw Error(formatted("stage {}: {} features and a delta of {}, expected {} and {}", stage,
+                          features.size(), delta.size(), map.feature_size(), map.delta_size()));
   if (!features.allFinite() || !delta.allFinite())
-    throw Error(fmt::format("stage {}: the new sample is not finite", stage));
+    throw Error(formatted("stage {}: the new sample is not finite", stage));
 
   Matrix<Scalar>& inverse = inverse_[static_cast<std::size_t>(stage)];
   const bool bias = inverse.rows() > features.size();
@@ -77,7 +76,7 @@ io::Model to_model(const OnlineCascade<Scalar>& online) {
   io::Model model = to_model(online.cascade());
   model.kind = "online";
   for (std::size_t k = 0; k < online.inverse_covariances().size(); ++k)
-    model.put(fmt::format("stage{}.inverse_covariance", k),
+    model.put(formatted("stage{}.inverse_covariance", k),
               io::to_tensor(online.inverse_covariances()[k]));
   return model;
 }
@@ -90,7 +89,7 @@ OnlineCascade<Scalar> online_from_model(const io::Model& model) {
   Cascade<Scalar> cascade = cascade_from_model<Scalar>(maps);
   std::vector<Matrix<Scalar>> inverse;
   for (int k = 0; k < cascade.stages(); ++k)
-    inverse.push_back(model.matrix<Scalar>(fmt::format("stage{}.inverse_covariance", k)));
+    inverse.push_back(model.matrix<Scalar>(formatted("stage{}.inverse_covariance", k)));
   return {std::move(cascade), std::move(inverse)};
 }
 

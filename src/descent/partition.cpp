@@ -1,9 +1,9 @@
 #include "sdm/descent/partition.h"
 
-#include <fmt/format.h>
-
 #include <Eigen/Eigenvalues>
 #include <algorithm>
+
+#include "formatted.h"
 
 namespace sdm {
 
@@ -16,15 +16,15 @@ Index Grid::size() const {
 void Grid::validate() const {
   if (lower.size() != upper.size() || lower.size() != static_cast<Index>(cells.size()) ||
       cells.empty())
-    throw Error(fmt::format("the grid has {} lower bounds, {} upper bounds and {} cell counts",
-                            lower.size(), upper.size(), cells.size()));
+    throw Error(formatted("the grid has {} lower bounds, {} upper bounds and {} cell counts",
+                          lower.size(), upper.size(), cells.size()));
   for (Index a = 0; a < lower.size(); ++a) {
     if (cells[static_cast<std::size_t>(a)] < 1)
-      throw Error(fmt::format("axis {} of the grid has {} cells, expected at least one", a,
-                              cells[static_cast<std::size_t>(a)]));
+      throw Error(formatted("axis {} of the grid has {} cells, expected at least one", a,
+                            cells[static_cast<std::size_t>(a)]));
     if (!(lower[a] < upper[a]))
-      throw Error(fmt::format("axis {} of the grid runs from {} to {}, expected a range", a,
-                              lower[a], upper[a]));
+      throw Error(formatted("axis {} of the grid runs from {} to {}, expected a range", a, lower[a],
+                            upper[a]));
   }
 }
 
@@ -55,8 +55,8 @@ template <class Scalar>
 Matrix<Scalar> leading_axes(ConstMatrixRef<Scalar> columns, int count, const char* what) {
   if (count == 0) return Matrix<Scalar>(columns.rows(), 0);
   if (count < 0 || count > std::min(columns.rows(), columns.cols()))
-    throw Error(fmt::format("{} axes of {} {} deltas of {} values", count, columns.cols(), what,
-                            columns.rows()));
+    throw Error(formatted("{} axes of {} {} deltas of {} values", count, columns.cols(), what,
+                          columns.rows()));
   // Singular vectors by the smaller of the two Gram matrices; eigenvalues come in ascending order.
   const bool wide = columns.rows() <= columns.cols();
   const Matrix<Scalar> gram = wide ? Matrix<Scalar>(columns * columns.transpose())
@@ -71,13 +71,13 @@ Matrix<Scalar> leading_axes(ConstMatrixRef<Scalar> columns, int count, const cha
 std::vector<std::vector<Index>> detail::members_of_cells(const std::vector<Index>& cell_of,
                                                          Index samples, Index cells) {
   if (static_cast<Index>(cell_of.size()) != samples)
-    throw Error(fmt::format("{} cell numbers for {} samples", cell_of.size(), samples));
-  if (cells < 1) throw Error(fmt::format("{} cells, expected at least one", cells));
+    throw Error(formatted("{} cell numbers for {} samples", cell_of.size(), samples));
+  if (cells < 1) throw Error(formatted("{} cells, expected at least one", cells));
   std::vector<std::vector<Index>> members(static_cast<std::size_t>(cells));
   for (Index i = 0; i < samples; ++i) {
     const Index cell = cell_of[static_cast<std::size_t>(i)];
     if (cell < 0 || cell >= cells)
-      throw Error(fmt::format("sample {} is in cell {} of {}", i, cell, cells));
+      throw Error(formatted("sample {} is in cell {} of {}", i, cell, cells));
     members[static_cast<std::size_t>(cell)].push_back(i);
   }
   return members;
@@ -89,8 +89,8 @@ SignRule<Scalar>::SignRule(ConstMatrixRef<Scalar> state_deltas,
                            int feature_axes) {
   constexpr Index kMost = 20;
   if (Index(state_axes) + feature_axes > kMost)
-    throw Error(fmt::format("{} state axes and {} feature axes, expected at most {} together",
-                            state_axes, feature_axes, kMost));
+    throw Error(formatted("{} state axes and {} feature axes, expected at most {} together",
+                          state_axes, feature_axes, kMost));
   state_ = leading_axes<Scalar>(state_deltas, state_axes, "state");
   feature_ = leading_axes<Scalar>(feature_deltas, feature_axes, "feature");
 }

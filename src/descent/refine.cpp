@@ -1,12 +1,11 @@
 #include "sdm/descent/refine.h"
 
-#include <fmt/format.h>
-
 #include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "formatted.h"
 #include "sdm/error.h"
 
 namespace sdm {
@@ -34,12 +33,12 @@ void check(const RefineProblem& problem, const Vector<double>& x0) {
   if (!problem.residual) throw Error("refine: the problem has no residual function");
   if (problem.residual_size < 1)
     throw Error(
-        fmt::format("refine: residual_size is {}, expected at least 1", problem.residual_size));
+        formatted("refine: residual_size is {}, expected at least 1", problem.residual_size));
   if (x0.size() < 1) throw Error("refine: x0 is empty, expected at least one value");
   if (!x0.allFinite()) throw Error("refine: x0 has a value that is not finite");
   if (static_cast<bool>(problem.step) != (problem.delta_size > 0))
-    throw Error(fmt::format("refine: delta_size is {} {} a step function; they go together",
-                            problem.delta_size, problem.step ? "with" : "without"));
+    throw Error(formatted("refine: delta_size is {} {} a step function; they go together",
+                          problem.delta_size, problem.step ? "with" : "without"));
 }
 
 /// The functions of one refinement, counted.
@@ -102,7 +101,7 @@ class Evaluator {
 
 void RefineOptions::validate() const {
   const auto require = [](bool good, const char* option, double value, const char* expected) {
-    if (!good) throw Error(fmt::format("refine: {} is {}, expected {}", option, value, expected));
+    if (!good) throw Error(formatted("refine: {} is {}, expected {}", option, value, expected));
   };
   require(max_evaluations >= 1, "max_evaluations", max_evaluations, "at least 1");
   require(gradient_tolerance >= 0, "gradient_tolerance", gradient_tolerance, "0 or more");
@@ -115,8 +114,8 @@ void RefineOptions::validate() const {
 }
 
 std::string RefineSummary::brief_report() const {
-  return fmt::format("{} after {} iterations, {} evaluations: cost {:.6e} -> {:.6e}", name(stop),
-                     iterations, evaluations, initial_cost, final_cost);
+  return formatted("{} after {} iterations, {} evaluations: cost {:.6e} -> {:.6e}", name(stop),
+                   iterations, evaluations, initial_cost, final_cost);
 }
 
 RefineResult refine(const RefineProblem& problem, const Vector<double>& x0,

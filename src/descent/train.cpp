@@ -1,7 +1,5 @@
 #include "sdm/descent/train.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -15,6 +13,7 @@
 #include "descent/alone.h"
 #include "descent/checkpoint.h"
 #include "descent/stage_regression.h"
+#include "formatted.h"
 #include "linear/blas.h"
 #include "sdm/error.h"
 
@@ -29,40 +28,39 @@ void TrainOptions::validate() const {
   const auto require = [](bool good, const std::string& message) {
     if (!good) throw Error(message);
   };
-  require(stages >= 1, fmt::format("stages is {}, expected at least 1", stages));
-  require(folds >= 1, fmt::format("folds is {}, expected at least 1", folds));
+  require(stages >= 1, formatted("stages is {}, expected at least 1", stages));
+  require(folds >= 1, formatted("folds is {}, expected at least 1", folds));
   for (int stage = 0; stage < stages; ++stage) {
     penalty_of(stage).validate();
     require(penalty_of(stage).kind != Penalty::Kind::kHeldOut || folds >= 2,
             "a penalty chosen by held-out error needs at least 2 folds; folds is 1");
   }
   require(pca_energy > 0 && pca_energy <= 1,
-          fmt::format("pca_energy is {}, expected more than 0 and at most 1", pca_energy));
-  require(rank >= 0, fmt::format("rank is {}, expected 0 (whole maps) or more", rank));
+          formatted("pca_energy is {}, expected more than 0 and at most 1", pca_energy));
+  require(rank >= 0, formatted("rank is {}, expected 0 (whole maps) or more", rank));
   require(rank_tolerance >= 0,
-          fmt::format("rank_tolerance is {}, expected 0 or more", rank_tolerance));
+          formatted("rank_tolerance is {}, expected 0 or more", rank_tolerance));
   require(rank_tolerance == 0 || (rank > 0 && folds >= 2),
           "rank_tolerance chooses the rank by held-out error, which needs rank > 0 and at least 2 "
           "folds");
-  require(threads >= 0, fmt::format("threads is {}, expected 0 (all cores) or more", threads));
-  require(chunk >= 0, fmt::format("chunk is {}, expected 0 (automatic) or more", chunk));
+  require(threads >= 0, formatted("threads is {}, expected 0 (all cores) or more", threads));
+  require(chunk >= 0, formatted("chunk is {}, expected 0 (automatic) or more", chunk));
 }
 
 std::string TrainSummary::brief_report() const {
   if (stages.empty()) return "no stages";
-  return fmt::format("{} samples, {} stages, error {:.6g} -> {:.6g} in {:.3g} s", samples,
-                     stages.size(), stages.front().error_before, stages.back().error_after,
-                     seconds);
+  return formatted("{} samples, {} stages, error {:.6g} -> {:.6g} in {:.3g} s", samples,
+                   stages.size(), stages.front().error_before, stages.back().error_after, seconds);
 }
 
 std::string TrainSummary::full_report() const {
   std::string text =
       brief_report() + "\n stage      error before       after    penalty  features\n";
   for (const StageSummary& s : stages) {
-    text += fmt::format("{:6} {:17.6g} {:11.6g} {:10.3g} {:9}", s.stage, s.error_before,
-                        s.error_after, s.penalty, s.features);
-    if (s.components != s.features) text += fmt::format(", {} components", s.components);
-    if (s.rank > 0) text += fmt::format(", rank {}", s.rank);
+    text += formatted("{:6} {:17.6g} {:11.6g} {:10.3g} {:9}", s.stage, s.error_before,
+                      s.error_after, s.penalty, s.features);
+    if (s.components != s.features) text += formatted(", {} components", s.components);
+    if (s.rank > 0) text += formatted(", rank {}", s.rank);
     if (s.dual) text += ", dual form";
     text += '\n';
   }
@@ -168,24 +166,22 @@ class Trainer {
   void check_input(ConstMatrixRef<Scalar> starts) const {
     options_.validate();
     if (samples_ < 1) throw Error("the problem has no samples, expected at least one");
-    if (state_size_ < 1)
-      throw Error(fmt::format("the problem's states have {} values", state_size_));
-    if (delta_size_ < 1)
-      throw Error(fmt::format("the problem's deltas have {} values", delta_size_));
+    if (state_size_ < 1) throw Error(formatted("the problem's states have {} values", state_size_));
+    if (delta_size_ < 1) throw Error(formatted("the problem's deltas have {} values", delta_size_));
     check_states<Scalar>("starts", starts, state_size_, samples_);
     check_states<Scalar>("targets", targets_, state_size_, samples_);
     for (int stage = 0; stage < options_.stages; ++stage)
       if (problem_.feature_size(stage) < 1)
-        throw Error(fmt::format("stage {} has {} features, expected at least one", stage,
-                                problem_.feature_size(stage)));
+        throw Error(formatted("stage {} has {} features, expected at least one", stage,
+                              problem_.feature_size(stage)));
     for (Index i = 0; i < samples_; ++i) {
       if (problem_.group(i) < 0)
         throw Error(
-            fmt::format("sample {} is in group {}, expected 0 or more", i, problem_.group(i)));
+            formatted("sample {} is in group {}, expected 0 or more", i, problem_.group(i)));
       if (!(problem_.weight(i) >= 0) || !std::isfinite(problem_.weight(i)))
         throw Error(
-            fmt::format("sample {} has weight {}, expected a finite number that is not negative", i,
-                        problem_.weight(i)));
+            formatted("sample {} has weight {}, expected a finite number that is not negative", i,
+                      problem_.weight(i)));
     }
   }
 
@@ -195,9 +191,9 @@ class Trainer {
     const bool dual = world_.size() == 1 && total_samples_ < features;
     if (options_.pca_energy < 1 || dual || !problem_.symmetry(stage).empty())
       throw Error(
-          fmt::format("stage {}: inverse covariances can be kept only without a symmetry, without "
-                      "PCA and with at least as many samples as features ({} and {})",
-                      stage, total_samples_, features));
+          formatted("stage {}: inverse covariances can be kept only without a symmetry, without "
+                    "PCA and with at least as many samples as features ({} and {})",
+                    stage, total_samples_, features));
   }
 
   auto target(Index sample) const { return targets_.col(targets_.cols() == 1 ? 0 : sample); }
@@ -214,8 +210,8 @@ class Trainer {
     try {
       call();
     } catch (const std::exception& e) {
-      throw Error(fmt::format("stage {}, sample {}: the problem's {} threw: {}", stage, sample,
-                              member, e.what()));
+      throw Error(formatted("stage {}, sample {}: the problem's {} threw: {}", stage, sample,
+                            member, e.what()));
     }
   }
 
@@ -224,8 +220,8 @@ class Trainer {
     if (out.allFinite()) return;
     Index bad = 0;
     while (std::isfinite(out[bad])) ++bad;
-    throw Error(fmt::format("stage {}, sample {}: feature {} is {}, expected a finite number",
-                            stage, sample, bad, out[bad]));
+    throw Error(formatted("stage {}, sample {}: feature {} is {}, expected a finite number", stage,
+                          sample, bad, out[bad]));
   }
 
   void measure_errors(int stage) {
@@ -237,13 +233,13 @@ class Trainer {
           guarded("difference", stage, i,
                   [&] { problem_.difference(states_.col(i), target(i), delta); });
           if (!delta.allFinite())
-            throw Error(fmt::format(
-                "stage {}, sample {}: the difference to its target is not finite", stage, i));
+            throw Error(formatted("stage {}, sample {}: the difference to its target is not finite",
+                                  stage, i));
           double& error = errors_[static_cast<std::size_t>(i)];
           guarded("error", stage, i, [&] { error = problem_.error(i, delta); });
           if (!std::isfinite(error))
-            throw Error(fmt::format(
-                "stage {}, sample {}: the error is {}, expected a finite number", stage, i, error));
+            throw Error(formatted("stage {}, sample {}: the error is {}, expected a finite number",
+                                  stage, i, error));
         }
       });
     });
@@ -331,7 +327,7 @@ class Trainer {
         if (options_.keep_inverse_covariance)
           inverse_covariance = regression->inverse_covariance(maps.penalty);
       } catch (const Error& e) {
-        throw Error(fmt::format("stage {}: {}", stage, e.what()));
+        throw Error(formatted("stage {}: {}", stage, e.what()));
       }
     });
     summary.dual = regression->dual();
@@ -383,9 +379,9 @@ class Trainer {
           weight *= options_.robust_weight(errors_[static_cast<std::size_t>(sample)]);
         if (!(weight >= 0) || !std::isfinite(weight))
           throw Error(
-              fmt::format("stage {}, sample {}: the weight is {}, expected a finite number that is "
-                          "not negative",
-                          stage, sample, weight));
+              formatted("stage {}, sample {}: the weight is {}, expected a finite number that is "
+                        "not negative",
+                        stage, sample, weight));
         weights[c] = static_cast<Scalar>(weight);
       });
       regression.add(fold, f, d, weights, pool_);
@@ -441,9 +437,9 @@ class Trainer {
                 [&] { problem_.step(states_.col(begin + c), deltas.col(c), next); });
         if (!next.allFinite())
           throw Error(
-              fmt::format("stage {}, sample {}: the state diverged (it is not finite after its "
-                          "step); a larger penalty helps",
-                          stage, begin + c));
+              formatted("stage {}, sample {}: the state diverged (it is not finite after its "
+                        "step); a larger penalty helps",
+                        stage, begin + c));
         states_.col(begin + c) = next;
       }
     }
@@ -562,7 +558,7 @@ class Trainer {
   // of them have always exists. A process alone replaces its one file.
   std::string checkpoint_path(Index stage) const {
     if (world_.size() == 1) return options_.checkpoint;
-    return fmt::format("{}.rank{}.stage{}", options_.checkpoint, world_.rank(), stage);
+    return formatted("{}.rank{}.stage{}", options_.checkpoint, world_.rank(), stage);
   }
 
   void resume(TrainResult<Scalar>& result) {
@@ -585,8 +581,8 @@ class Trainer {
     together([&] {
       Checkpoint<Scalar> checkpoint = read_checkpoint<Scalar>(checkpoint_path(stage), fingerprint_);
       if (checkpoint.states.rows() != states_.rows() || checkpoint.states.cols() != states_.cols())
-        throw Error(fmt::format("{}: the checkpoint holds {} states, expected {}",
-                                checkpoint_path(stage), checkpoint.states.cols(), states_.cols()));
+        throw Error(formatted("{}: the checkpoint holds {} states, expected {}",
+                              checkpoint_path(stage), checkpoint.states.cols(), states_.cols()));
       states_ = std::move(checkpoint.states);
       result.cascade.maps = std::move(checkpoint.maps);
       result.inverse_covariances = std::move(checkpoint.inverse_covariances);
@@ -631,14 +627,13 @@ template <class Scalar>
 void check_states(const char* what, ConstMatrixRef<Scalar> states, Index state_size,
                   Index samples) {
   if (states.rows() != state_size)
-    throw Error(fmt::format("the {} have {} rows, expected {} (the size of a state)", what,
-                            states.rows(), state_size));
+    throw Error(formatted("the {} have {} rows, expected {} (the size of a state)", what,
+                          states.rows(), state_size));
   if (states.cols() != samples && states.cols() != 1)
-    throw Error(fmt::format("there are {} {}, expected 1 or one for each of {} samples",
-                            states.cols(), what, samples));
+    throw Error(formatted("there are {} {}, expected 1 or one for each of {} samples",
+                          states.cols(), what, samples));
   for (Index c = 0; c < states.cols(); ++c)
-    if (!states.col(c).allFinite())
-      throw Error(fmt::format("{} {}: a value is not finite", what, c));
+    if (!states.col(c).allFinite()) throw Error(formatted("{} {}: a value is not finite", what, c));
 }
 
 template void check_states<float>(const char*, ConstMatrixRef<float>, Index, Index);

@@ -1,7 +1,5 @@
 #include "sdm/face/adaptation.h"
 
-#include <fmt/format.h>
-
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <charconv>
@@ -9,6 +7,7 @@
 
 #include "face/lesson.h"
 #include "face/robust.h"
+#include "formatted.h"
 #include "hash.h"
 #include "sdm/error.h"
 
@@ -56,20 +55,20 @@ std::filesystem::path Adaptation::beside(const std::filesystem::path& model) {
 void Adaptation::require_fits(const Model& model) const {
   if (const std::uint64_t expected = face::fingerprint(model); fingerprint != expected)
     throw Error(
-        fmt::format("the adaptation state belongs to another model ('{}', {:016x}) than '{}' "
-                    "({:016x}); every model, and every adapted one, has its own",
-                    name, fingerprint, model.name, expected));
+        formatted("the adaptation state belongs to another model ('{}', {:016x}) than '{}' "
+                  "({:016x}); every model, and every adapted one, has its own",
+                  name, fingerprint, model.name, expected));
   if (inverse_covariances.size() != model.maps.size())
-    throw Error(fmt::format("the adaptation state has {} stages, the model {}",
-                            inverse_covariances.size(), model.maps.size()));
+    throw Error(formatted("the adaptation state has {} stages, the model {}",
+                          inverse_covariances.size(), model.maps.size()));
   for (std::size_t k = 0; k < model.maps.size(); ++k) {
     const Matrix<double>& inverse = inverse_covariances[k];
     const Index size = model.maps[k].rank() + 1;
     if (inverse.rows() != size || inverse.cols() != size || !inverse.allFinite())
       throw Error(
-          fmt::format("stage {} of the adaptation state is {} x {}, expected {} x {} finite "
-                      "numbers",
-                      k, inverse.rows(), inverse.cols(), size, size));
+          formatted("stage {} of the adaptation state is {} x {}, expected {} x {} finite "
+                    "numbers",
+                    k, inverse.rows(), inverse.cols(), size, size));
   }
 }
 
@@ -78,13 +77,13 @@ io::Model Adaptation::to_io() const {
   file.kind = "face-adaptation";
   file.header = nlohmann::ordered_json{
       {"name", name},
-      {"fingerprint", fmt::format("{:016x}", fingerprint)},
+      {"fingerprint", formatted("{:016x}", fingerprint)},
       {"stages", inverse_covariances.size()},
       {"provenance", provenance},
       {"licence",
        licence}}.dump(1);
   for (std::size_t k = 0; k < inverse_covariances.size(); ++k)
-    file.put(fmt::format("stage{}.inverse_covariance", k), io::to_tensor(inverse_covariances[k]));
+    file.put(formatted("stage{}.inverse_covariance", k), io::to_tensor(inverse_covariances[k]));
   return file;
 }
 
@@ -100,23 +99,22 @@ Adaptation Adaptation::from(const io::Model& file) {
     const auto [end, error] =
         std::from_chars(text.data(), text.data() + text.size(), state.fingerprint, 16);
     if (error != std::errc() || end != text.data() + text.size())
-      throw Error(fmt::format(
+      throw Error(formatted(
           "adaptation state: the fingerprint is '{}', expected 16 hexadecimal digits", text));
     const std::size_t stages = header.at("stages");
     for (std::size_t k = 0; k < std::min(stages, file.tensors.size()); ++k)
       state.inverse_covariances.push_back(
-          file.matrix<double>(fmt::format("stage{}.inverse_covariance", k)));
+          file.matrix<double>(formatted("stage{}.inverse_covariance", k)));
   } catch (const nlohmann::json::exception& error) {
-    throw Error(fmt::format("adaptation state: the header is not one: {}", error.what()));
+    throw Error(formatted("adaptation state: the header is not one: {}", error.what()));
   }
   return state;
 }
 
 void AdaptationOptions::validate() const {
   if (starts < 1 || starts > 1000)
-    throw Error(fmt::format("{} starts of each face, expected 1 to 1000", starts));
-  if (!(robust >= 0))
-    throw Error(fmt::format("the robust error is {}, expected 0 or more", robust));
+    throw Error(formatted("{} starts of each face, expected 1 to 1000", starts));
+  if (!(robust >= 0)) throw Error(formatted("the robust error is {}, expected 0 or more", robust));
 }
 
 struct AdaptationLearner::State {

@@ -1,8 +1,7 @@
 #include "sdm/face/adapter.h"
 
-#include <fmt/format.h>
-
 #include "face/lesson.h"
+#include "formatted.h"
 #include "sdm/error.h"
 
 namespace sdm::face {
@@ -21,7 +20,7 @@ Cascade<double> small_cascade(const Model& model) {
 void AdapterOptions::validate() const {
   OnlineOptions{weight, forgetting}.validate();
   if (starts < 1 || starts > 1000)
-    throw Error(fmt::format("{} starts in a frame, expected 1 to 1000", starts));
+    throw Error(formatted("{} starts in a frame, expected 1 to 1000", starts));
 }
 
 Adapter::Adapter(Model model, Adaptation state)

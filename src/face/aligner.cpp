@@ -1,8 +1,7 @@
 #include "sdm/face/aligner.h"
 
-#include <fmt/format.h>
-
 #include "face/walk.h"
+#include "formatted.h"
 #include "sdm/error.h"
 
 namespace sdm::face {
@@ -45,8 +44,7 @@ const Alignment& Aligner::align(image::ByteView grey, const Box& box) {
 const Alignment& Aligner::align(image::ByteView grey, const Box& box,
                                 const BoxConvention& convention) {
   if (!(box.width > 0) || !(box.height > 0))
-    throw Error(
-        fmt::format("the box is {} x {} px, expected a size above 0", box.width, box.height));
+    throw Error(formatted("the box is {} x {} px, expected a size above 0", box.width, box.height));
   return state_->run(grey, convention.frame(box));
 }
 

@@ -1,10 +1,9 @@
 #include "sdm/face/annotations.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
 #include "face/text.h"
+#include "formatted.h"
 
 namespace sdm::face {
 namespace {
@@ -18,8 +17,7 @@ std::vector<int> heading_ids(const TextFile& file, const std::vector<std::string
     const std::string number = cells[i].substr(std::min<std::size_t>(1, cells[i].size()));
     if (cells[i] != "x" + number || cells[i + 1] != "y" + number || number.empty() ||
         number.size() > 6 || number.find_first_not_of("0123456789") != std::string::npos)
-      file.fail(0,
-                fmt::format("the heading has '{},{}', expected 'xN,yN'", cells[i], cells[i + 1]));
+      file.fail(0, formatted("the heading has '{},{}', expected 'xN,yN'", cells[i], cells[i + 1]));
     ids.push_back(std::stoi(number));
   }
   return ids;
@@ -27,7 +25,7 @@ std::vector<int> heading_ids(const TextFile& file, const std::vector<std::string
 
 Annotation parse_line(const std::vector<std::string>& cells, std::size_t points) {
   if (cells.size() != 1 + 2 * points)
-    throw Error(fmt::format("{} numbers, expected {}", cells.size() - 1, 2 * points));
+    throw Error(formatted("{} numbers, expected {}", cells.size() - 1, 2 * points));
   if (cells[0].empty()) throw Error("no file name");
   Annotation face{cells[0], Shape(2, Eigen::Index(points)), {}};
   for (std::size_t i = 0; i < 2 * points; ++i)
@@ -47,9 +45,9 @@ Annotations read_annotations(const std::filesystem::path& path, const ReadOption
   if (extension == ".txt" || extension == ".lst" || extension == ".dat")
     return read_list(path, options);
   throw Error(
-      fmt::format("{}: '{}' tells no format of annotations, expected .csv, .pts or a folder "
-                  "of them, .xml, .txt, .lst or .dat",
-                  path.string(), extension));
+      formatted("{}: '{}' tells no format of annotations, expected .csv, .pts or a folder "
+                "of them, .xml, .txt, .lst or .dat",
+                path.string(), extension));
 }
 
 Annotations read_csv(const std::filesystem::path& path, const ReadOptions& options) {
@@ -63,7 +61,7 @@ Annotations read_csv(const std::filesystem::path& path, const ReadOptions& optio
       annotations.ids = heading_ids(file, cells);
       if (!annotations.ids.empty()) continue;
       if (cells.size() < 3 || cells.size() % 2 == 0)
-        file.fail(i, fmt::format("{} cells, expected a file and pairs of x and y", cells.size()));
+        file.fail(i, formatted("{} cells, expected a file and pairs of x and y", cells.size()));
       annotations.ids = first_ids(cells.size() / 2);
     }
     read_or_skip(annotations, options, [&] {
@@ -79,7 +77,7 @@ Annotations read_csv(const std::filesystem::path& path, const ReadOptions& optio
 
 void write_csv(const std::filesystem::path& path, const Annotations& annotations) {
   std::string text = "file";
-  for (int id : annotations.ids) text += fmt::format(",x{0},y{0}", id);
+  for (int id : annotations.ids) text += formatted(",x{0},y{0}", id);
   text += '\n';
   for (const Annotation& face : annotations.faces) {
     text += quoted(face.file);
@@ -87,7 +85,7 @@ void write_csv(const std::filesystem::path& path, const Annotations& annotations
       if (std::isnan(face.points(0, i))) {
         text += ",,";
       } else {
-        text += fmt::format(",{},{}", face.points(0, i), face.points(1, i));
+        text += formatted(",{},{}", face.points(0, i), face.points(1, i));
       }
     }
     text += '\n';

@@ -1,13 +1,12 @@
 #include "sdm/face/boxes.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <random>
 
 #include "face/text.h"
+#include "formatted.h"
 
 namespace sdm::face {
 namespace {
@@ -28,15 +27,15 @@ std::size_t first_column(const TextFile& file, const std::vector<std::string>& h
     const std::string name = cell.substr(0, cell == "x" ? 0 : cell.size() - 2);
     for (std::size_t k = 0; k < 4; ++k)
       if (i + k >= heading.size() || heading[i + k] != column(name, kSides[k]))
-        file.fail(0, fmt::format("column {} of the heading, expected '{}'", i + k + 1,
-                                 column(name, kSides[k])));
+        file.fail(0, formatted("column {} of the heading, expected '{}'", i + k + 1,
+                               column(name, kSides[k])));
     if (name == detector) return i;
     names.push_back(name);
   }
   // Without a choice there is nothing to name.
   if (names.size() != 1 || !(detector.empty() || names[0].empty()))
-    file.fail(0, fmt::format("no boxes of the detector '{}', there are: {}", detector,
-                             fmt::join(names, ", ")));
+    file.fail(0, formatted("no boxes of the detector '{}', there are: {}", detector,
+                           joined(names, ", ")));
   return std::size_t(std::find(heading.begin(), heading.end(), column(names[0], "x")) -
                      heading.begin());
 }
@@ -53,7 +52,7 @@ float overlap(const Box& a, const Eigen::AlignedBox2f& b) {
 Boxes read_boxes(const std::filesystem::path& path, const std::string& detector) {
   const TextFile file(path);
   if (file.lines.empty() || split_cells(file.lines[0])[0] != "file")
-    throw Error(fmt::format("{}:1: expected a heading such as file,x,y,w,h", path.string()));
+    throw Error(formatted("{}:1: expected a heading such as file,x,y,w,h", path.string()));
   const std::vector<std::string> heading = split_cells(file.lines[0]);
   const std::size_t first = first_column(file, heading, detector);
   Boxes boxes;
@@ -61,7 +60,7 @@ Boxes read_boxes(const std::filesystem::path& path, const std::string& detector)
     if (stripped(file.lines[i]).empty()) continue;
     const std::vector<std::string> cells = split_cells(file.lines[i]);
     if (cells.size() != heading.size())
-      file.fail(i, fmt::format("{} cells, expected {}", cells.size(), heading.size()));
+      file.fail(i, formatted("{} cells, expected {}", cells.size(), heading.size()));
     std::vector<Box>& found = boxes[cells[0]];
     const auto cell = cells.begin() + std::ptrdiff_t(first);
     if (std::all_of(cell, cell + 4, [](const std::string& c) { return c.empty(); })) continue;
@@ -69,7 +68,7 @@ Boxes read_boxes(const std::filesystem::path& path, const std::string& detector)
       const Box box{float(to_number(cell[0])), float(to_number(cell[1])), float(to_number(cell[2])),
                     float(to_number(cell[3]))};
       if (box.width <= 0 || box.height <= 0)
-        throw Error(fmt::format("a box of {} x {} pixels", box.width, box.height));
+        throw Error(formatted("a box of {} x {} pixels", box.width, box.height));
       found.push_back(box);
     } catch (const Error& error) {
       file.fail(i, error.what());
@@ -81,12 +80,12 @@ Boxes read_boxes(const std::filesystem::path& path, const std::string& detector)
 void write_boxes(const std::filesystem::path& path, const Boxes& boxes,
                  const std::string& detector) {
   std::string text = "file";
-  for (const char* side : kSides) text += fmt::format(",{}", column(detector, side));
+  for (const char* side : kSides) text += formatted(",{}", column(detector, side));
   text += '\n';
   for (const auto& [file, found] : boxes) {
     if (found.empty()) text += quoted(file) + ",,,,\n";
     for (const Box& box : found)
-      text += fmt::format("{},{},{},{},{}\n", quoted(file), box.x, box.y, box.width, box.height);
+      text += formatted("{},{},{},{},{}\n", quoted(file), box.x, box.y, box.width, box.height);
   }
   write_text(path, text);
 }
@@ -112,7 +111,7 @@ Box perturbed_box(const Shape& points, const Shape& mean, const BoxConvention& c
                   std::uint64_t seed) {
   if (points.cols() != mean.cols())
     throw Error(
-        fmt::format("{} points, expected {} as the mean shape has", points.cols(), mean.cols()));
+        formatted("{} points, expected {} as the mean shape has", points.cols(), mean.cols()));
   std::mt19937_64 random(seed);
   // The standard's normal distribution differs between libraries; Box and Muller's does not.
   const auto normal = [&random] {

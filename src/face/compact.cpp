@@ -1,8 +1,7 @@
 #include "face/compact.h"
 
-#include <fmt/format.h>
-
 #include "face/folding.h"
+#include "formatted.h"
 #include "sdm/error.h"
 #include "sdm/linear/symmetry.h"
 
@@ -20,8 +19,8 @@ CompactMap compact(const DescentMap<float>& map, Index points, int cells,
   const Index deltas = 2 * points;
   const Folding folding(points, cells, mirror);
   require(map.delta_size() == deltas && map.feature_size() == folding.features() + deltas,
-          fmt::format("a map of {} features to {} values, expected {} to {}", map.feature_size(),
-                      map.delta_size(), folding.features() + deltas, deltas));
+          formatted("a map of {} features to {} values, expected {} to {}", map.feature_size(),
+                    map.delta_size(), folding.features() + deltas, deltas));
   Matrix<float> left, right;
   if (map.rank() > 0) {
     left = map.left();
@@ -51,7 +50,7 @@ CompactMap compact(const DescentMap<float>& map, Index points, int cells,
     const std::span<const float> values(row.data(), static_cast<std::size_t>(row.size()));
     const bool is_even = mirror.empty() || folding.asymmetry(values, 1) < 0.5;
     require(mirror.empty() || folding.asymmetry(values, is_even ? 1 : -1) < 1e-3,
-            fmt::format("row {} of the map does not treat both sides alike", r));
+            formatted("row {} of the map does not treat both sides alike", r));
     (is_even ? even : odd).push_back(r);
   }
   CompactMap narrow;

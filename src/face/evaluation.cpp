@@ -1,7 +1,5 @@
 #include "sdm/face/evaluation.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,6 +8,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "formatted.h"
 #include "sdm/error.h"
 
 namespace sdm::face {
@@ -24,7 +23,7 @@ Eigen::Vector2f mean_of(const Shape& truth, const std::vector<int>& ids, int fir
   for (int id = first; id <= last; ++id) {
     const auto found = std::find(ids.begin(), ids.end(), id);
     if (found == ids.end() || truth.col(found - ids.begin()).hasNaN())
-      throw Error(fmt::format(
+      throw Error(formatted(
           "point {} is not known, which this normaliser needs; box_diagonal does for any markup",
           id));
     sum += truth.col(found - ids.begin());
@@ -103,7 +102,7 @@ Normaliser normaliser_from(const std::string& name) {
   for (Normaliser normaliser : kNormalisers)
     if (name == name_of(normaliser)) return normaliser;
   throw Error(
-      fmt::format("the normaliser '{}', expected outer_eyes, eye_centres or box_diagonal", name));
+      formatted("the normaliser '{}', expected outer_eyes, eye_centres or box_diagonal", name));
 }
 
 double normalising_length(const Shape& truth, const std::vector<int>& ids, Normaliser normaliser) {
@@ -118,21 +117,21 @@ double normalising_length(const Shape& truth, const std::vector<int>& ids, Norma
     length = (right - left).norm();
   }
   if (!(length > 0))
-    throw Error(fmt::format("the normaliser {} is zero in this face", name_of(normaliser)));
+    throw Error(formatted("the normaliser {} is zero in this face", name_of(normaliser)));
   return length;
 }
 
 Evaluation evaluate(const Annotations& truth, const Annotations& predictions,
                     const EvaluationOptions& options) {
   if (truth.faces.empty() || truth.faces.size() != predictions.faces.size())
-    throw Error(fmt::format("{} predictions for {} true faces", predictions.faces.size(),
-                            truth.faces.size()));
+    throw Error(formatted("{} predictions for {} true faces", predictions.faces.size(),
+                          truth.faces.size()));
   const std::vector<int> common = common_ids(truth.ids, predictions.ids);
   const std::vector<int>& ids = options.ids.empty() ? common : options.ids;
   if (ids.empty()) throw Error("truth and prediction have no point in common");
   for (int id : ids)
     if (std::find(common.begin(), common.end(), id) == common.end())
-      throw Error(fmt::format("point {} is not in both truth and prediction", id));
+      throw Error(formatted("point {} is not in both truth and prediction", id));
 
   Evaluation result;
   result.normaliser = options.normaliser;
@@ -146,7 +145,7 @@ Evaluation evaluate(const Annotations& truth, const Annotations& predictions,
     try {
       length = normalising_length(face.points, truth.ids, options.normaliser);
     } catch (const Error& error) {
-      throw Error(fmt::format("{}: {}", face.file, error.what()));
+      throw Error(formatted("{}: {}", face.file, error.what()));
     }
     result.errors.push_back(kInfinity);
     const Shape& predicted = predictions.faces[i].points;

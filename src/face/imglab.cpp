@@ -1,12 +1,12 @@
 // dlib's imglab XML. Only what that tool writes matters here: elements and attributes. Text between
 // tags (names, comments, labels) is passed over.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "face/text.h"
+#include "formatted.h"
 
 namespace sdm::face {
 namespace {
@@ -112,7 +112,7 @@ class TagReader {
 const std::string& attribute(const Tag& tag, const std::string& name) {
   const auto found = tag.attributes.find(name);
   if (found == tag.attributes.end())
-    throw Error(fmt::format("a {} without the attribute '{}'", tag.name, name));
+    throw Error(formatted("a {} without the attribute '{}'", tag.name, name));
   return found->second;
 }
 
@@ -237,17 +237,17 @@ void write_imglab(const std::filesystem::path& path, const Annotations& annotati
     const Annotation& face = annotations.faces[i];
     const bool first = i == 0 || annotations.faces[i - 1].file != face.file;
     if (!face.box)
-      throw Error(fmt::format("{}: a face in '{}' has no box, which imglab's format needs",
-                              path.string(), face.file));
-    if (first) text += fmt::format("  <image file='{}'>\n", escaped(face.file));
-    text += fmt::format("    <box top='{}' left='{}' width='{}' height='{}'>\n",
-                        std::lround(face.box->y), std::lround(face.box->x),
-                        std::lround(face.box->width), std::lround(face.box->height));
+      throw Error(formatted("{}: a face in '{}' has no box, which imglab's format needs",
+                            path.string(), face.file));
+    if (first) text += formatted("  <image file='{}'>\n", escaped(face.file));
+    text += formatted("    <box top='{}' left='{}' width='{}' height='{}'>\n",
+                      std::lround(face.box->y), std::lround(face.box->x),
+                      std::lround(face.box->width), std::lround(face.box->height));
     for (Eigen::Index k = 0; k < face.points.cols(); ++k) {
       if (std::isnan(face.points(0, k))) continue;
-      text += fmt::format("      <part name='{:0{}}' x='{}' y='{}'/>\n",
-                          annotations.ids[std::size_t(k)], digits, std::lround(face.points(0, k)),
-                          std::lround(face.points(1, k)));
+      text +=
+          formatted("      <part name='{:0{}}' x='{}' y='{}'/>\n", annotations.ids[std::size_t(k)],
+                    digits, std::lround(face.points(0, k)), std::lround(face.points(1, k)));
     }
     text += "    </box>\n";
     const bool last =

@@ -1,7 +1,6 @@
 #include "face/lesson.h"
 
-#include <fmt/format.h>
-
+#include "formatted.h"
 #include "sdm/error.h"
 
 namespace sdm::face {
@@ -14,9 +13,9 @@ void Lesson::require_face(image::ByteView grey, const Shape& truth) const {
     if (!good) throw Error(message);
   };
   require(!grey.empty(),
-          fmt::format("the picture is {} x {}, expected some pixels", grey.width, grey.height));
+          formatted("the picture is {} x {}, expected some pixels", grey.width, grey.height));
   const Index points = model_->points();
-  require(truth.cols() == points, fmt::format("{} points, the model has {}", truth.cols(), points));
+  require(truth.cols() == points, formatted("{} points, the model has {}", truth.cols(), points));
   Index known = 0, inside = 0;
   for (Index p = 0; p < points; ++p) {
     const auto at = truth.col(p);
@@ -28,20 +27,20 @@ void Lesson::require_face(image::ByteView grey, const Shape& truth) const {
                   : 0;
   }
   require(2 * known >= points,
-          fmt::format("{} of the {} points are known, expected at least half", known, points));
+          formatted("{} of the {} points are known, expected at least half", known, points));
   require(2 * inside >= known,
-          fmt::format("{} of the {} points lie inside the picture of {} x {} px, expected at least "
-                      "half: are they of another picture?",
-                      inside, known, grey.width, grey.height));
+          formatted("{} of the {} points lie inside the picture of {} x {} px, expected at least "
+                    "half: are they of another picture?",
+                    inside, known, grey.width, grey.height));
   const Frame frame = fit_frame(model_->mean, truth);
   require(frame.scale() > 0, "the points all lie in one place, expected a face");
   Shape upright(2, points);
   frame.to_face(truth, upright);
   const double apart = mean_distance(model_->mean, upright);
   require(apart < 0.5,
-          fmt::format("the points lie {:.2f} eye distances from the model's mean face, expected "
-                      "less than 0.5: are they in another order?",
-                      apart));
+          formatted("the points lie {:.2f} eye distances from the model's mean face, expected "
+                    "less than 0.5: are they in another order?",
+                    apart));
 }
 
 void Lesson::start(image::ByteView grey, const Shape& truth, int number, Noise& noise) {

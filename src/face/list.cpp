@@ -1,9 +1,9 @@
 // OpenCV's lists: a picture a line, then boxes, points, or the name of a .pts file.
-#include <fmt/format.h>
 
 #include <cmath>
 
 #include "face/text.h"
+#include "formatted.h"
 
 namespace sdm::face {
 namespace {
@@ -20,8 +20,8 @@ bool are_boxes(const std::vector<float>& numbers) { return numbers.size() % 2 ==
 void add_boxes(Annotations& annotations, const std::string& file,
                const std::vector<float>& numbers) {
   if (float(numbers.size()) != 1 + 4 * numbers[0])
-    throw Error(fmt::format("{} numbers after the count {}, expected {}", numbers.size() - 1,
-                            numbers[0], 4 * numbers[0]));
+    throw Error(formatted("{} numbers after the count {}, expected {}", numbers.size() - 1,
+                          numbers[0], 4 * numbers[0]));
   for (float v : numbers)
     if (std::isnan(v)) throw Error("a number of a box is missing");
   for (std::size_t i = 1; i < numbers.size(); i += 4)
@@ -32,8 +32,8 @@ void add_boxes(Annotations& annotations, const std::string& file,
 void add_points(Annotations& annotations, const std::string& file, Shape points) {
   if (annotations.ids.empty()) annotations.ids = first_ids(std::size_t(points.cols()));
   if (points.cols() != Eigen::Index(annotations.ids.size()))
-    throw Error(fmt::format("{} points, expected {} as in the lines before", points.cols(),
-                            annotations.ids.size()));
+    throw Error(formatted("{} points, expected {} as in the lines before", points.cols(),
+                          annotations.ids.size()));
   check_pairs(points);
   annotations.faces.push_back({file, std::move(points), {}});
 }
@@ -72,11 +72,11 @@ void write_list(const std::filesystem::path& path, const Annotations& annotation
   std::string text;
   for (const Annotation& face : annotations.faces) {
     if (face.box && bounds(face.points).isEmpty()) {
-      text += fmt::format("{} 1 {} {} {} {}", quoted(face.file), face.box->x, face.box->y,
-                          face.box->width, face.box->height);
+      text += formatted("{} 1 {} {} {} {}", quoted(face.file), face.box->x, face.box->y,
+                        face.box->width, face.box->height);
     } else if (face.points.cols() > 0) {
       text += quoted(face.file);
-      for (float v : face.points.reshaped()) text += std::isnan(v) ? " nan" : fmt::format(" {}", v);
+      for (float v : face.points.reshaped()) text += std::isnan(v) ? " nan" : formatted(" {}", v);
     } else {
       continue;
     }

@@ -1,11 +1,10 @@
 #include "sdm/face/markup.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <limits>
 
+#include "formatted.h"
 #include "sdm/error.h"
 
 namespace sdm::face {
@@ -55,7 +54,7 @@ int partner(int id) {
 
 Markup ibug(int points) {
   if (points != 68 && points != 66 && points != 51 && points != 49)
-    throw Error(fmt::format("a markup of {} points, expected 68, 66, 51 or 49", points));
+    throw Error(formatted("a markup of {} points, expected 68, 66, 51 or 49", points));
   std::vector<int> ids;
   for (int id = points > 60 ? 0 : 17; id < kPoints; ++id)
     if (points == 68 || points == 51 || (id != 60 && id != 64)) ids.push_back(id);
@@ -68,9 +67,9 @@ Markup ibug(const std::vector<int>& ids) {
   std::vector<int> position(kPoints, -1);
   for (int i = 0; i < markup.size(); ++i) {
     if (ids[i] < 0 || ids[i] >= kPoints)
-      throw Error(fmt::format("point {} of the markup, expected 0 to 67", ids[i]));
+      throw Error(formatted("point {} of the markup, expected 0 to 67", ids[i]));
     if (position[ids[i]] >= 0)
-      throw Error(fmt::format("point {} of the markup is named twice", ids[i]));
+      throw Error(formatted("point {} of the markup is named twice", ids[i]));
     position[ids[i]] = i;
   }
   markup.names.resize(ids.size());
@@ -79,7 +78,7 @@ Markup ibug(const std::vector<int>& ids) {
     for (int id = range.first; id <= range.last; ++id) {
       if (position[id] < 0) continue;
       region.points.push_back(position[id]);
-      markup.names[position[id]] = fmt::format("{}_{}", range.name, id - range.first);
+      markup.names[position[id]] = formatted("{}_{}", range.name, id - range.first);
     }
     if (!region.points.empty()) markup.regions.push_back(std::move(region));
   }
@@ -90,7 +89,7 @@ Markup ibug(const std::vector<int>& ids) {
 
 Shape select(const Shape& shape, const std::vector<int>& from, const std::vector<int>& to) {
   if (shape.cols() != Eigen::Index(from.size()))
-    throw Error(fmt::format("a shape of {} points, expected {}", shape.cols(), from.size()));
+    throw Error(formatted("a shape of {} points, expected {}", shape.cols(), from.size()));
   Shape selected =
       Shape::Constant(2, Eigen::Index(to.size()), std::numeric_limits<float>::quiet_NaN());
   for (std::size_t i = 0; i < to.size(); ++i) {
@@ -102,8 +101,8 @@ Shape select(const Shape& shape, const std::vector<int>& from, const std::vector
 
 Shape mirrored(const Shape& shape, const std::vector<int>& mirror, int width) {
   if (shape.cols() != Eigen::Index(mirror.size()))
-    throw Error(fmt::format("a mirror permutation of {} points for a shape of {}", mirror.size(),
-                            shape.cols()));
+    throw Error(formatted("a mirror permutation of {} points for a shape of {}", mirror.size(),
+                          shape.cols()));
   Shape result(2, shape.cols());
   for (Eigen::Index i = 0; i < shape.cols(); ++i)
     result.col(mirror[std::size_t(i)]) << float(width - 1) - shape(0, i), shape(1, i);

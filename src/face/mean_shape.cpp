@@ -1,11 +1,10 @@
 #include "sdm/face/mean_shape.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "face/mirror.h"
+#include "formatted.h"
 #include "sdm/error.h"
 
 namespace sdm::face {
@@ -67,8 +66,8 @@ Shape mean_shape(std::span<const Shape> shapes, const std::vector<int>& mirror, 
   Shape mean;
   for (const Shape& shape : shapes) {
     if (shape.cols() != shapes.front().cols())
-      throw Error(fmt::format("a shape has {} points, expected {} as the first one", shape.cols(),
-                              shapes.front().cols()));
+      throw Error(formatted("a shape has {} points, expected {} as the first one", shape.cols(),
+                            shapes.front().cols()));
     if (mean.cols() == 0 && shape.allFinite()) mean = shape;
   }
   if (mean.cols() < 2) throw Error("no shape has all its points, expected at least one");
@@ -76,9 +75,9 @@ Shape mean_shape(std::span<const Shape> shapes, const std::vector<int>& mirror, 
   const auto inside = [&](int p) { return p >= 0 && p < mean.cols(); };
   if (unit != UnitPoints{-1, -1} && !(inside(unit.first) && inside(unit.second)))
     throw Error(
-        fmt::format("the unit is the distance of points {} and {}, expected two of 0 to {}, or -1 "
-                    "and -1",
-                    unit.first, unit.second, mean.cols() - 1));
+        formatted("the unit is the distance of points {} and {}, expected two of 0 to {}, or -1 "
+                  "and -1",
+                  unit.first, unit.second, mean.cols() - 1));
   centre_and_scale(mean, unit);
   Shape aligned = mean;
   for (int round = 0; round < 5; ++round) {
@@ -148,8 +147,8 @@ BoxConvention measure_convention(const std::string& detector, std::span<const Sh
   const std::size_t found = all.size();
   std::erase_if(all, [](const Eigen::Array3d& off) { return off.abs().maxCoeff() > 0.5; });
   if (all.size() < 2)
-    throw Error(fmt::format("{} of {} boxes of '{}' lie on their face, expected at least 2",
-                            all.size(), found, detector));
+    throw Error(formatted("{} of {} boxes of '{}' lie on their face, expected at least 2",
+                          all.size(), found, detector));
   Eigen::Array3d sum(0, 0, 0), squares(0, 0, 0);
   double size = 0;
   for (const Eigen::Array3d& off : all) {

@@ -1,13 +1,12 @@
 #include "sdm/face/model.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "face/folding.h"
 #include "face/mirror.h"
+#include "formatted.h"
 #include "sdm/error.h"
 
 namespace sdm::face {
@@ -28,7 +27,7 @@ std::string name_of(image::Normalisation normalisation) {
 image::Normalisation normalisation_of(const std::string& text) {
   for (const auto& [value, name] : kNormalisations)
     if (text == name) return value;
-  throw Error(fmt::format("the normalisation is '{}', expected none, l2, l2_hys or sqrt_l1", text));
+  throw Error(formatted("the normalisation is '{}', expected none, l2, l2_hys or sqrt_l1", text));
 }
 
 void require(bool good, const std::string& message) {
@@ -56,34 +55,34 @@ const BoxConvention& Model::convention(const std::string& detector) const {
     if (one.detector == detector) return one;
     known += (known.empty() ? "" : ", ") + one.detector;
   }
-  throw Error(fmt::format("the model does not know the boxes of '{}', expected one of: {}",
-                          detector, known));
+  throw Error(
+      formatted("the model does not know the boxes of '{}', expected one of: {}", detector, known));
 }
 
 void Model::validate() const {
   recipe.validate();
   const Index n = points();
-  require(n >= 2 && n <= 4096, fmt::format("{} points, expected 2 to 4096", n));
+  require(n >= 2 && n <= 4096, formatted("{} points, expected 2 to 4096", n));
   require(mean.allFinite(), "the mean shape is not finite");
   if (!mirror.empty()) require_mirror(mirror, n);
   const std::vector<float>& scale = recipe.patch_scale;
   require(scale.empty() || static_cast<Index>(scale.size()) == n,
-          fmt::format("{} patch scales for {} points", scale.size(), n));
+          formatted("{} patch scales for {} points", scale.size(), n));
   if (!mirror.empty() && !scale.empty())
     for (std::size_t p = 0; p < scale.size(); ++p)
       require(scale[p] == scale[static_cast<std::size_t>(mirror[p])],
-              fmt::format("point {} and its partner have patches of different sizes", p));
+              formatted("point {} and its partner have patches of different sizes", p));
   require(shape3d.cols() == shape3d_weights.size() && (shape3d.cols() == 0 || shape3d.cols() == n),
-          fmt::format("the 3D shape has {} points and {} weights, expected {} or none",
-                      shape3d.cols(), shape3d_weights.size(), n));
+          formatted("the 3D shape has {} points and {} weights, expected {} or none",
+                    shape3d.cols(), shape3d_weights.size(), n));
   require(
       shape3d.allFinite() && shape3d_weights.allFinite() && (shape3d_weights.array() >= 0).all(),
       "the 3D shape or a weight of it is not finite, or a weight is negative");
   if (confidence.known()) {
     const Index wanted = Folding(n, recipe.stages.back().cells, mirror).size();
-    require(confidence.weights.size() == wanted,
-            fmt::format("the confidence has {} weights, expected {}", confidence.weights.size(),
-                        wanted));
+    require(
+        confidence.weights.size() == wanted,
+        formatted("the confidence has {} weights, expected {}", confidence.weights.size(), wanted));
     require(confidence.weights.allFinite() && std::isfinite(confidence.bias),
             "a weight of the confidence is not finite");
   }
@@ -91,10 +90,10 @@ void Model::validate() const {
   for (const BoxConvention& one : boxes)
     require(
         one.scale > 0 && std::isfinite(one.scale) && std::isfinite(one.dx) && std::isfinite(one.dy),
-        fmt::format("the boxes of '{}' have the scale {}", one.detector, one.scale));
+        formatted("the boxes of '{}' have the scale {}", one.detector, one.scale));
   require(maps.size() == recipe.stages.size(),
-          fmt::format("{} maps for {} stages", maps.size(), recipe.stages.size()));
-  require(typical_step > 0, fmt::format("the typical step is {}", typical_step));
+          formatted("{} maps for {} stages", maps.size(), recipe.stages.size()));
+  require(typical_step > 0, formatted("the typical step is {}", typical_step));
   for (std::size_t i = 0; i < maps.size(); ++i) {
     const CompactMap& map = maps[i];
     const auto rank = static_cast<std::size_t>(map.rank());
@@ -102,20 +101,20 @@ void Model::validate() const {
     require(map.values.type() == io::ElementType::i8 &&
                 map.values.shape() == io::Shape{static_cast<std::size_t>(folding.size()), rank} &&
                 map.scale.type() == io::ElementType::f32 && map.scale.shape() == io::Shape{1, rank},
-            fmt::format("the values of stage {} are {} with the scale {}, expected i8 [{}, {}] "
-                        "with f32 [1, {}]",
-                        i, io::describe(map.values), io::describe(map.scale), folding.size(), rank,
-                        rank));
+            formatted("the values of stage {} are {} with the scale {}, expected i8 [{}, {}] "
+                      "with f32 [1, {}]",
+                      i, io::describe(map.values), io::describe(map.scale), folding.size(), rank,
+                      rank));
     require(
         map.even >= 0 && map.even <= map.rank() && (folding.mirrored() || map.even == map.rank()),
-        fmt::format("stage {} has {} even rows of {}", i, map.even, rank));
+        formatted("stage {} has {} even rows of {}", i, map.even, rank));
     require(map.left.rows() == 2 * n && map.bias.size() == 2 * n && map.shape.cols() == 2 * n &&
                 map.shape.rows() == map.rank(),
-            fmt::format("the factors of stage {} do not fit {} points", i, n));
+            formatted("the factors of stage {} do not fit {} points", i, n));
     const auto scale = map.scale.as<float>();
     require(std::all_of(scale.begin(), scale.end(), [](float one) { return std::isfinite(one); }) &&
                 map.left.allFinite() && map.bias.allFinite() && map.shape.allFinite(),
-            fmt::format("stage {} holds numbers that are not finite", i));
+            formatted("stage {} holds numbers that are not finite", i));
   }
 }
 
@@ -168,7 +167,7 @@ io::Model Model::to_io() const {
   }
   for (std::size_t i = 0; i < maps.size(); ++i) {
     const CompactMap& map = maps[i];
-    const std::string stage = fmt::format("stage{}.", i);
+    const std::string stage = formatted("stage{}.", i);
     file.put(stage + "patches", map.values);
     file.put(stage + "patches.scale", map.scale);
     file.put(stage + "shape", io::to_tensor(map.shape));
@@ -208,7 +207,7 @@ Model Model::from(const io::Model& file) {
       model.confidence.bias = file.vector<float>("confidence.bias", 1)[0];
     }
     for (const auto& one : header.at("stages")) {
-      const std::string stage = fmt::format("stage{}.", model.maps.size());
+      const std::string stage = formatted("stage{}.", model.maps.size());
       model.recipe.stages.push_back({one.at("cells"), one.at("cell"), one.at("redraw")});
       const Index rank = one.at("rank");
       CompactMap map;
@@ -221,7 +220,7 @@ Model Model::from(const io::Model& file) {
       model.maps.push_back(std::move(map));
     }
   } catch (const nlohmann::json::exception& error) {
-    throw Error(fmt::format("face model: the header is not one of a face model: {}", error.what()));
+    throw Error(formatted("face model: the header is not one of a face model: {}", error.what()));
   }
   model.validate();
   return model;

@@ -6,12 +6,12 @@
 //   ...
 //   }
 // Its pixels are counted from 1, ours from 0.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "face/text.h"
+#include "formatted.h"
 
 namespace sdm::face {
 namespace {
@@ -32,7 +32,7 @@ std::vector<std::filesystem::path> pts_files(const std::filesystem::path& folder
   for (std::filesystem::recursive_directory_iterator entry(folder, error), end;
        !error && entry != end; entry.increment(error))
     if (entry->path().extension() == ".pts") files.push_back(entry->path());
-  if (error) throw Error(fmt::format("{}: {}", folder.string(), error.message()));
+  if (error) throw Error(formatted("{}: {}", folder.string(), error.message()));
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -55,25 +55,25 @@ Shape read_pts_points(const std::filesystem::path& path) {
       } else if (line == "}") {
         closed = true;
       } else if (!open) {
-        throw Error(fmt::format("'{:.40}', expected version, n_points or {{", line));
+        throw Error(formatted("'{:.40}', expected version, n_points or {{", line));
       } else {
         const std::vector<std::string> words = split_words(line);
-        if (words.size() != 2) throw Error(fmt::format("{} numbers, expected 2", words.size()));
+        if (words.size() != 2) throw Error(formatted("{} numbers, expected 2", words.size()));
         for (const std::string& word : words) numbers.push_back(float(to_coordinate(word) - 1));
       }
     } catch (const Error& error) {
       file.fail(i, error.what());
     }
   }
-  if (!closed) throw Error(fmt::format("{}: ends before the closing brace", path.string()));
+  if (!closed) throw Error(formatted("{}: ends before the closing brace", path.string()));
   if (double(numbers.size()) != 2 * declared)
-    throw Error(fmt::format("{}: {} points, expected {} as n_points says", path.string(),
-                            numbers.size() / 2, declared));
+    throw Error(formatted("{}: {} points, expected {} as n_points says", path.string(),
+                          numbers.size() / 2, declared));
   const Shape points = Eigen::Map<const Shape>(numbers.data(), 2, Eigen::Index(numbers.size() / 2));
   try {
     check_pairs(points);
   } catch (const Error& error) {
-    throw Error(fmt::format("{}: {}", path.string(), error.what()));
+    throw Error(formatted("{}: {}", path.string(), error.what()));
   }
   return points;
 }
@@ -87,8 +87,8 @@ Annotations read_pts(const std::filesystem::path& path, const ReadOptions& optio
       Shape points = read_pts_points(file);
       if (annotations.faces.empty()) annotations.ids = first_ids(std::size_t(points.cols()));
       if (points.cols() != Eigen::Index(annotations.ids.size()))
-        throw Error(fmt::format("{}: {} points, expected {} as in {}", file.string(), points.cols(),
-                                annotations.ids.size(), annotations.faces[0].file));
+        throw Error(formatted("{}: {} points, expected {} as in {}", file.string(), points.cols(),
+                              annotations.ids.size(), annotations.faces[0].file));
       const std::filesystem::path picture = picture_of(file);
       annotations.faces.push_back(
           {picture.lexically_relative(annotations.folder.empty() ? "." : annotations.folder)
@@ -101,12 +101,12 @@ Annotations read_pts(const std::filesystem::path& path, const ReadOptions& optio
 }
 
 void write_pts(const std::filesystem::path& path, const Shape& points) {
-  std::string text = fmt::format("version: 1\nn_points: {}\n{{\n", points.cols());
+  std::string text = formatted("version: 1\nn_points: {}\n{{\n", points.cols());
   for (Eigen::Index i = 0; i < points.cols(); ++i) {
     if (std::isnan(points(0, i))) {
       text += "nan nan\n";
     } else {
-      text += fmt::format("{} {}\n", double(points(0, i)) + 1, double(points(1, i)) + 1);
+      text += formatted("{} {}\n", double(points(0, i)) + 1, double(points(1, i)) + 1);
     }
   }
   write_text(path, text + "}\n");

@@ -1,7 +1,6 @@
 #include "sdm/face/recipe.h"
 
-#include <fmt/format.h>
-
+#include "formatted.h"
 #include "sdm/error.h"
 
 namespace sdm::face {
@@ -21,19 +20,19 @@ void Recipe::validate() const {
     if (!good) throw Error(message);
   };
   require(unit >= 8 && unit <= 512,
-          fmt::format("the canvas has {} px a unit, expected 8 to 512", unit));
+          formatted("the canvas has {} px a unit, expected 8 to 512", unit));
   require(canvas >= 1 && canvas <= 8,
-          fmt::format("the canvas is {} units wide, expected 1 to 8", canvas));
+          formatted("the canvas is {} units wide, expected 1 to 8", canvas));
   require(shape_weight >= 0 && shape_weight <= 1e4F,
-          fmt::format("the shape weight is {}, expected 0 to 10000", shape_weight));
+          formatted("the shape weight is {}, expected 0 to 10000", shape_weight));
   require(!stages.empty() && stages.size() <= 64,
-          fmt::format("the recipe has {} stages, expected 1 to 64", stages.size()));
+          formatted("the recipe has {} stages, expected 1 to 64", stages.size()));
   for (std::size_t i = 0; i < stages.size(); ++i) {
     image::HogOptions options = hog(static_cast<int>(i));
     options.validate();
     for (const float scale : patch_scale) {
       require(scale >= 0.25F && scale <= 4,
-              fmt::format("the patch of a point is scaled by {}, expected 0.25 to 4", scale));
+              formatted("the patch of a point is scaled by {}, expected 0.25 to 4", scale));
       options.cell = scale * stages[i].cell;
       options.validate();
     }

@@ -1,10 +1,9 @@
 #include "sdm/face/roc.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 
+#include "formatted.h"
 #include "sdm/error.h"
 
 namespace sdm::face {
@@ -29,7 +28,7 @@ Roc roc(std::vector<ScoredFit> fits) {
   for (const ScoredFit& fit : fits) ++(fit.good ? curve.good : curve.failed);
   if (curve.good == 0 || curve.failed == 0)
     throw Error(
-        fmt::format("{} good and {} failed fits, expected some of both", curve.good, curve.failed));
+        formatted("{} good and {} failed fits, expected some of both", curve.good, curve.failed));
   std::sort(fits.begin(), fits.end(),
             [](const ScoredFit& a, const ScoredFit& b) { return a.score > b.score; });
   const auto good = static_cast<double>(curve.good), failed = static_cast<double>(curve.failed);

@@ -1,10 +1,9 @@
 #include "sdm/face/smoothing.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <numbers>
 
+#include "formatted.h"
 #include "sdm/error.h"
 
 namespace sdm::face {
@@ -21,7 +20,7 @@ float share(double cutoff, double seconds) {
 void SmoothingOptions::validate() const {
   const auto require = [](const char* what, double value) {
     if (!(value > 0) || !std::isfinite(value))
-      throw Error(fmt::format("smoothing: the {} is {}, expected more than 0", what, value));
+      throw Error(formatted("smoothing: the {} is {}, expected more than 0", what, value));
   };
   require("cutoff", cutoff);
   require("speed cutoff", speed_cutoff);

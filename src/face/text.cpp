@@ -1,7 +1,5 @@
 #include "face/text.h"
 
-#include <fmt/format.h>
-
 #include <charconv>
 #include <cmath>
 #include <fstream>
@@ -9,14 +7,16 @@
 #include <limits>
 #include <numeric>
 
+#include "formatted.h"
+
 namespace sdm::face {
 
 TextFile::TextFile(const std::filesystem::path& path) : path(path) {
   std::ifstream file(path, std::ios::binary);
   if (!file || std::filesystem::is_directory(path))
-    throw Error(fmt::format("{}: cannot be opened for reading", path.string()));
+    throw Error(formatted("{}: cannot be opened for reading", path.string()));
   text.assign(std::istreambuf_iterator<char>(file), {});
-  if (file.bad()) throw Error(fmt::format("{}: cannot be read to its end", path.string()));
+  if (file.bad()) throw Error(formatted("{}: cannot be read to its end", path.string()));
   std::string_view rest = text;
   if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
   while (!rest.empty()) {
@@ -29,14 +29,14 @@ TextFile::TextFile(const std::filesystem::path& path) : path(path) {
 }
 
 void TextFile::fail(std::size_t index, const std::string& what) const {
-  throw Error(fmt::format("{}:{}: {}", path.string(), index + 1, what));
+  throw Error(formatted("{}:{}: {}", path.string(), index + 1, what));
 }
 
 void write_text(const std::filesystem::path& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
   file << text;
   file.close();
-  if (!file) throw Error(fmt::format("{}: cannot be written", path.string()));
+  if (!file) throw Error(formatted("{}: cannot be written", path.string()));
 }
 
 std::string_view stripped(std::string_view text) {
@@ -96,7 +96,7 @@ double to_number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc() || end != digits.data() + digits.size() || !std::isfinite(float(value)))
-    throw Error(fmt::format("'{:.40}', expected a number", text));
+    throw Error(formatted("'{:.40}', expected a number", text));
   return value;
 }
 
@@ -110,7 +110,7 @@ double to_coordinate(std::string_view text) {
 void check_pairs(const Shape& points) {
   for (Eigen::Index i = 0; i < points.cols(); ++i)
     if (std::isnan(points(0, i)) != std::isnan(points(1, i)))
-      throw Error(fmt::format("point {} has one coordinate, expected both or none", i));
+      throw Error(formatted("point {} has one coordinate, expected both or none", i));
 }
 
 std::vector<int> first_ids(std::size_t count) {
@@ -121,11 +121,11 @@ std::vector<int> first_ids(std::size_t count) {
 
 Annotations checked(Annotations annotations, const std::filesystem::path& path) {
   if (annotations.faces.empty())
-    throw Error(fmt::format("{}: no face in it{}", path.string(),
-                            annotations.skipped.empty()
-                                ? std::string()
-                                : fmt::format(" after {} bad entries were skipped, the first: {}",
-                                              annotations.skipped.size(), annotations.skipped[0])));
+    throw Error(formatted("{}: no face in it{}", path.string(),
+                          annotations.skipped.empty()
+                              ? std::string()
+                              : formatted(" after {} bad entries were skipped, the first: {}",
+                                          annotations.skipped.size(), annotations.skipped[0])));
   return annotations;
 }
 

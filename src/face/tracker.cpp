@@ -1,10 +1,9 @@
 #include "sdm/face/tracker.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
+#include "formatted.h"
 #include "sdm/error.h"
 
 namespace sdm::face {
@@ -52,12 +51,12 @@ void TrackerOptions::validate() const {
   const auto require = [](bool good, const std::string& message) {
     if (!good) throw Error("tracker: " + message);
   };
-  require(faces >= 1 && faces <= 1000, fmt::format("{} faces, expected 1 to 1000", faces));
+  require(faces >= 1 && faces <= 1000, formatted("{} faces, expected 1 to 1000", faces));
   require(threshold >= 0 && threshold <= 1,
-          fmt::format("the threshold is {}, expected 0 to 1", threshold));
+          formatted("the threshold is {}, expected 0 to 1", threshold));
   require(search_every >= 1,
-          fmt::format("a search every {} frames, expected 1 or more", search_every));
-  require(memory >= 0, fmt::format("a memory of {} frames, expected 0 or more", memory));
+          formatted("a search every {} frames, expected 1 or more", search_every));
+  require(memory >= 0, formatted("a memory of {} frames, expected 0 or more", memory));
   smoothing.validate();
 }
 
@@ -204,8 +203,8 @@ Tracker& Tracker::operator=(Tracker&&) noexcept = default;
 
 const TrackedFrame& Tracker::update(image::ByteView grey, double seconds) {
   if (grey.empty())
-    throw Error(fmt::format("tracker: the frame is {} x {}, expected some pixels", grey.width,
-                            grey.height));
+    throw Error(
+        formatted("tracker: the frame is {} x {}, expected some pixels", grey.width, grey.height));
   State& s = *state_;
   s.result.lost.clear();
   s.result.searched = false;

@@ -1,7 +1,5 @@
 #include "sdm/face/trainer.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -13,6 +11,7 @@
 #include "face/robust.h"
 #include "face/starts.h"
 #include "face/walk.h"
+#include "formatted.h"
 #include "sdm/error.h"
 #include "sdm/face/aligner.h"
 #include "sdm/face/train_confidence.h"
@@ -31,15 +30,15 @@ Box box_of(const TrainingFace& face, std::size_t detector) {
 void check(const std::vector<TrainingFace>& faces, const char* what, Index points) {
   for (std::size_t i = 0; i < faces.size(); ++i) {
     const auto fail = [&](const std::string& why) {
-      throw Error(fmt::format("{} {}: {}", what, i, why));
+      throw Error(formatted("{} {}: {}", what, i, why));
     };
     if (image::ByteView(faces[i].picture).empty()) fail("it has no picture");
     if (faces[i].truth.cols() != points)
-      fail(fmt::format("it has {} points, expected {}", faces[i].truth.cols(), points));
+      fail(formatted("it has {} points, expected {}", faces[i].truth.cols(), points));
     Index known = 0;
     for (Index p = 0; p < points; ++p) known += faces[i].truth.col(p).allFinite() ? 1 : 0;
     if (2 * known < points)
-      fail(fmt::format("{} of its {} points are known, expected at least half", known, points));
+      fail(formatted("{} of its {} points are known, expected at least half", known, points));
     if (bounds(faces[i].truth).sizes().isZero(0)) fail("all its points lie in one place");
   }
 }
@@ -56,7 +55,7 @@ class Trainer {
     check(dev, "dev face", points);
     const std::size_t scales = options.recipe.patch_scale.size();
     if (scales != 0 && static_cast<Index>(scales) != points)
-      throw Error(fmt::format("{} patch scales for {} points", scales, points));
+      throw Error(formatted("{} patch scales for {} points", scales, points));
     std::vector<Shape> truths;
     for (const TrainingFace& face : faces) truths.push_back(face.truth);
     mean_ = mean_shape(truths, options.mirror, options.unit);

@@ -1,5 +1,5 @@
-#include <fmt/format.h>
 
+#include "formatted.h"
 #include "sdm/error.h"
 #include "sdm/face/trainer.h"
 
@@ -46,7 +46,7 @@ TrainerOptions TrainerOptions::preset(const std::string& name) {
     options.pca_energy = 0.98;
     options.robust = 0;
   } else {
-    throw Error(fmt::format("the preset is '{}', expected accurate, fast or paper", name));
+    throw Error(formatted("the preset is '{}', expected accurate, fast or paper", name));
   }
   return options;
 }
@@ -58,10 +58,10 @@ void TrainerOptions::validate() const {
   recipe.validate();
   require(!detectors.empty(), "no detector is named, expected at least one");
   require(starts >= 1 && starts <= 1000,
-          fmt::format("{} starts of each face, expected 1 to 1000", starts));
-  require(box_starts >= 0, fmt::format("{} starts from boxes, expected 0 or more", box_starts));
+          formatted("{} starts of each face, expected 1 to 1000", starts));
+  require(box_starts >= 0, formatted("{} starts from boxes, expected 0 or more", box_starts));
   require(!penalties.empty(), "no penalty is given, expected at least one");
-  require(robust >= 0, fmt::format("the robust error is {}, expected 0 or more", robust));
+  require(robust >= 0, formatted("the robust error is {}, expected 0 or more", robust));
 }
 
 }  // namespace sdm::face

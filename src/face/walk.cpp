@@ -1,9 +1,8 @@
 #include "face/walk.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
+#include "formatted.h"
 #include "sdm/error.h"
 
 namespace sdm::face {
@@ -31,12 +30,11 @@ Walk::Walk(const Model& model)
 
 void Walk::start(image::ByteView grey, const Frame& frame, float still) {
   if (grey.empty())
-    throw Error(
-        fmt::format("the picture is {} x {}, expected some pixels", grey.width, grey.height));
+    throw Error(formatted("the picture is {} x {}, expected some pixels", grey.width, grey.height));
   if (!(frame.scale() > 0) || !std::isfinite(frame.scale()) || !std::isfinite(frame.x) ||
       !std::isfinite(frame.y))
-    throw Error(fmt::format("the face is {} px large at ({}, {}), expected a finite place and size",
-                            frame.scale(), frame.x, frame.y));
+    throw Error(formatted("the face is {} px large at ({}, {}), expected a finite place and size",
+                          frame.scale(), frame.x, frame.y));
   grey_ = grey;
   frame_ = frame;
   shape_ = model_->mean;

@@ -1,11 +1,10 @@
 #include "sdm/image/augment.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
+#include "formatted.h"
 #include "image/checks.h"
 #include "sdm/error.h"
 
@@ -32,9 +31,9 @@ void motion_blur(FloatView src, float length, float angle, ImageView<float> dst)
   checks::same_size(src.width, src.height, dst.width, dst.height);
   if (!(length <= 1000) || !std::isfinite(length) || !std::isfinite(angle)) {
     throw Error(
-        fmt::format("motion blur of {} px at {} rad, expected at most 1000 px and a finite "
-                    "angle",
-                    length, angle));
+        formatted("motion blur of {} px at {} rad, expected at most 1000 px and a finite "
+                  "angle",
+                  length, angle));
   }
   if (src.empty()) return;
   const int taps = std::max(1, int(std::ceil(length)));
@@ -70,7 +69,7 @@ void motion_blur(FloatView src, float length, float angle, ImageView<float> dst)
 
 void add_noise(ImageView<float> image, float sigma, std::uint64_t seed) {
   if (!(sigma >= 0) || !std::isfinite(sigma)) {
-    throw Error(fmt::format("noise deviation is {}, expected 0 or more", sigma));
+    throw Error(formatted("noise deviation is {}, expected 0 or more", sigma));
   }
   Random random{seed};
   for (int y = 0; y < image.height; ++y) {

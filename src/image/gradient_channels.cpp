@@ -1,9 +1,8 @@
 #include "sdm/image/gradient_channels.h"
 
-#include <fmt/format.h>
-
 #include <cstring>
 
+#include "formatted.h"
 #include "sdm/error.h"
 #include "simd.h"
 
@@ -96,8 +95,8 @@ HWY_EXPORT(channels_of_byte);
 
 GradientChannels::GradientChannels(int max_width, int max_height) {
   if (max_width < 1 || max_height < 1) {
-    throw Error(fmt::format("room for gradient channels is {} x {}, expected at least 1 x 1",
-                            max_width, max_height));
+    throw Error(formatted("room for gradient channels is {} x {}, expected at least 1 x 1",
+                          max_width, max_height));
   }
   votes_.resize(std::size_t(max_width + 1) * std::size_t(max_height + 1));
 }
@@ -107,9 +106,9 @@ void GradientChannels::reset(int width, int height) {
                     (std::size_t(width) + 1) * (std::size_t(height) + 1) <= votes_.size();
   if (!fits) {
     throw Error(
-        fmt::format("picture is {} x {}, expected at least 1 x 1 and no more pixels than "
-                    "the gradient channels have room for",
-                    width, height));
+        formatted("picture is {} x {}, expected at least 1 x 1 and no more pixels than "
+                  "the gradient channels have room for",
+                  width, height));
   }
   width_ = width;
   height_ = height;

@@ -1,10 +1,9 @@
 #include "sdm/image/resample.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
+#include "formatted.h"
 #include "image/checks.h"
 #include "sdm/error.h"
 #include "simd.h"
@@ -127,8 +126,8 @@ void shrink(ByteView src, int factor, ImageView<std::uint8_t> dst) {
 
 Resampler::Resampler(int max_width, int max_height) {
   if (max_width < 1 || max_height < 1) {
-    throw Error(fmt::format("room for resampling is {} x {}, expected at least 1 x 1", max_width,
-                            max_height));
+    throw Error(formatted("room for resampling is {} x {}, expected at least 1 x 1", max_width,
+                          max_height));
   }
   region_.resize(region_size(max_width, max_height));
 }

@@ -1,12 +1,11 @@
 #include "sdm/io/bytes.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "formatted.h"
 #include "io/crc32c.h"
 #include "io/format.h"
 #include "sdm/error.h"
@@ -35,7 +34,7 @@ std::string_view text_of(std::span<const std::byte> bytes) {
 }
 
 [[noreturn]] void damaged(std::string_view what) {
-  throw Error(fmt::format("the file is damaged: {}", what));
+  throw Error(formatted("the file is damaged: {}", what));
 }
 
 // Files that people hand over by mistake, told by how they begin.
@@ -67,20 +66,20 @@ void check_kind(std::string_view kind) {
   if (kind.empty() || kind.size() > sizeof(Prelude::kind) ||
       kind.find_first_not_of(allowed) != kind.npos)
     throw Error(
-        fmt::format("the model's kind has {} characters, expected 1 to {} of a-z, 0-9, - and _",
-                    kind.size(), sizeof(Prelude::kind)));
+        formatted("the model's kind has {} characters, expected 1 to {} of a-z, 0-9, - and _",
+                  kind.size(), sizeof(Prelude::kind)));
 }
 
 void check_name(std::string_view name, std::size_t index) {
   constexpr std::string_view allowed =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-/";
   if (name.empty() || name.size() > max_name)
-    throw Error(fmt::format("the name of tensor {} has {} characters, expected 1 to {}", index,
-                            name.size(), max_name));
+    throw Error(formatted("the name of tensor {} has {} characters, expected 1 to {}", index,
+                          name.size(), max_name));
   if (const auto at = name.find_first_not_of(allowed); at != name.npos)
     throw Error(
-        fmt::format("the name of tensor {} holds byte 0x{:02x}, expected letters, digits, . _ - /",
-                    index, static_cast<unsigned char>(name[at])));
+        formatted("the name of tensor {} holds byte 0x{:02x}, expected letters, digits, . _ - /",
+                  index, static_cast<unsigned char>(name[at])));
 }
 
 void check_header(std::string_view header) {
@@ -88,15 +87,14 @@ void check_header(std::string_view header) {
   // Code that walks the parsed header may recurse, so depth is bounded here once for all of it.
   const auto shallow = [](int depth, json::parse_event_t, json&) {
     if (depth > static_cast<int>(max_header_depth))
-      throw Error(fmt::format("the JSON header nests deeper than {} levels", max_header_depth));
+      throw Error(formatted("the JSON header nests deeper than {} levels", max_header_depth));
     return true;
   };
   try {
     if (!json::parse(header, shallow).is_object())
       throw Error("the JSON header is not an object: expected {...}");
   } catch (const json::parse_error& error) {
-    throw Error(
-        fmt::format("the JSON header is broken at byte {} of {}", error.byte, header.size()));
+    throw Error(formatted("the JSON header is broken at byte {} of {}", error.byte, header.size()));
   } catch (const json::out_of_range&) {
     throw Error("the JSON header holds a number that does not fit a double");
   }
@@ -111,7 +109,7 @@ struct NamedEntry {
 
 NamedEntry read_entry(std::span<const std::byte>& rest, std::size_t index) {
   const auto take = [&](std::size_t n) {
-    if (rest.size() < n) damaged(fmt::format("the tensor table ends inside entry {}", index));
+    if (rest.size() < n) damaged(formatted("the tensor table ends inside entry {}", index));
     const auto taken = rest.first(n);
     rest = rest.subspan(n);
     return taken;
@@ -119,12 +117,12 @@ NamedEntry read_entry(std::span<const std::byte>& rest, std::size_t index) {
   NamedEntry result;
   result.entry = load<Entry>(take(sizeof(Entry)));
   if (result.entry.rank > max_rank)
-    throw Error(fmt::format("tensor {} has rank {}, at most {} is allowed", index,
-                            result.entry.rank, max_rank));
+    throw Error(formatted("tensor {} has rank {}, at most {} is allowed", index, result.entry.rank,
+                          max_rank));
   for (std::size_t i = 0; i < result.entry.rank; ++i) {
     const auto n = load<std::uint64_t>(take(sizeof(std::uint64_t)));
     if (n > std::numeric_limits<std::size_t>::max())
-      throw Error(fmt::format("tensor {} has a size of {}, too large for this machine", index, n));
+      throw Error(formatted("tensor {} has a size of {}, too large for this machine", index, n));
     result.shape.push_back(static_cast<std::size_t>(n));
   }
   result.name = text_of(take(result.entry.name_bytes));
@@ -137,24 +135,24 @@ Tensor read_tensor(const NamedEntry& named, std::span<const std::byte> file, std
   const auto& [entry, shape, name] = named;
   const auto type = static_cast<ElementType>(entry.type);
   if (size_of(type) == 0)
-    throw Error(fmt::format("tensor '{}' has element type {}, which this program does not know",
-                            name, entry.type));
+    throw Error(formatted("tensor '{}' has element type {}, which this program does not know", name,
+                          entry.type));
   std::uint64_t bytes;
   try {
     bytes = bytes_needed(type, shape);
   } catch (const Error& error) {
-    throw Error(fmt::format("tensor '{}': {}", name, error.what()));
+    throw Error(formatted("tensor '{}': {}", name, error.what()));
   }
   if (entry.offset != offset)
-    damaged(fmt::format("tensor '{}' starts at byte {}, expected {}", name, entry.offset, offset));
+    damaged(formatted("tensor '{}' starts at byte {}, expected {}", name, entry.offset, offset));
   if (bytes > file.size() - offset)
-    damaged(fmt::format("tensor '{}' needs {} bytes from byte {}, the file has {}", name, bytes,
-                        offset, file.size()));
+    damaged(formatted("tensor '{}' needs {} bytes from byte {}, the file has {}", name, bytes,
+                      offset, file.size()));
   const auto data = file.subspan(offset, bytes);
   if (crc32c(data) != entry.checksum)
-    damaged(fmt::format("the checksum of tensor '{}' does not match", name));
+    damaged(formatted("the checksum of tensor '{}' does not match", name));
   if (!only_zeros(file.subspan(offset + bytes, aligned(bytes) - bytes)))
-    damaged(fmt::format("the padding after tensor '{}' is not zero", name));
+    damaged(formatted("the padding after tensor '{}' is not zero", name));
   return {type, shape, data, owner};
 }
 
@@ -165,7 +163,7 @@ Prelude read_prelude(std::span<const std::byte> start, std::uint64_t file_bytes,
   if (file_bytes == 0) throw Error("the file is empty, expected a model");
   const std::string_view text = text_of(start);
   for (const auto& [signature, what] : foreign)
-    if (text.starts_with(signature)) throw Error(fmt::format("not a model but {}", what));
+    if (text.starts_with(signature)) throw Error(formatted("not a model but {}", what));
   const std::string_view begun = text.substr(0, magic.size());
   if (!magic.starts_with(begun)) {
     if (begun.starts_with(magic.substr(0, 4)))
@@ -177,39 +175,38 @@ Prelude read_prelude(std::span<const std::byte> start, std::uint64_t file_bytes,
     const auto version = load<std::uint32_t>(start.subspan(8));
     if (version > format_version)
       throw Error(
-          fmt::format("format version {}, but this program reads up to {}: a newer program is "
-                      "needed",
-                      version, format_version));
+          formatted("format version {}, but this program reads up to {}: a newer program is "
+                    "needed",
+                    version, format_version));
     if (version == 0) damaged("format version 0");
   }
   if (start.size() < sizeof(Prelude))
-    throw Error(fmt::format("cut at byte {}, expected at least {}", file_bytes, sizeof(Prelude)));
+    throw Error(formatted("cut at byte {}, expected at least {}", file_bytes, sizeof(Prelude)));
   const auto prelude = load<Prelude>(start);
   if (crc32c(start.first(sizeof(Prelude) - sizeof(prelude.checksum))) != prelude.checksum)
     damaged("the checksum of its first 64 bytes does not match");
   if (file_bytes < prelude.file_bytes)
-    throw Error(fmt::format("cut at byte {}, expected {}", file_bytes, prelude.file_bytes));
+    throw Error(formatted("cut at byte {}, expected {}", file_bytes, prelude.file_bytes));
   if (file_bytes > prelude.file_bytes)
-    throw Error(fmt::format("{} bytes follow the end of the model at byte {}",
-                            file_bytes - prelude.file_bytes, prelude.file_bytes));
+    throw Error(formatted("{} bytes follow the end of the model at byte {}",
+                          file_bytes - prelude.file_bytes, prelude.file_bytes));
   if (file_bytes % alignment != 0)
-    damaged(fmt::format("its size of {} bytes is not a multiple of {}", file_bytes, alignment));
+    damaged(formatted("its size of {} bytes is not a multiple of {}", file_bytes, alignment));
   if (file_bytes > limits.file_bytes)
-    throw Error(
-        fmt::format("the file has {} bytes, the limit is {}", file_bytes, limits.file_bytes));
+    throw Error(formatted("the file has {} bytes, the limit is {}", file_bytes, limits.file_bytes));
   if (prelude.header_bytes > limits.header_bytes)
-    throw Error(fmt::format("the header has {} bytes, the limit is {}", prelude.header_bytes,
-                            limits.header_bytes));
+    throw Error(formatted("the header has {} bytes, the limit is {}", prelude.header_bytes,
+                          limits.header_bytes));
   if (prelude.tensors > limits.tensors)
     throw Error(
-        fmt::format("the file has {} tensors, the limit is {}", prelude.tensors, limits.tensors));
+        formatted("the file has {} tensors, the limit is {}", prelude.tensors, limits.tensors));
   // Each alone first, so that the sum cannot overflow.
   const auto head = [&] {
     return sizeof(Prelude) + aligned(prelude.header_bytes) + aligned(prelude.table_bytes);
   };
   if (prelude.header_bytes > file_bytes || prelude.table_bytes > file_bytes || head() > file_bytes)
-    damaged(fmt::format("header and tensor table claim {} and {} bytes, the file has {}",
-                        prelude.header_bytes, prelude.table_bytes, file_bytes));
+    damaged(formatted("header and tensor table claim {} and {} bytes, the file has {}",
+                      prelude.header_bytes, prelude.table_bytes, file_bytes));
   return prelude;
 }
 
@@ -240,17 +237,17 @@ Model parse(std::span<const std::byte> file, const Limits& limits,
     NamedEntry named = read_entry(table, i);
     if (!model.tensors.empty()) {
       const std::string& last = model.tensors.rbegin()->first;
-      if (named.name == last) damaged(fmt::format("tensor '{}' appears twice", named.name));
+      if (named.name == last) damaged(formatted("tensor '{}' appears twice", named.name));
       if (named.name < last)
-        damaged(fmt::format("tensor '{}' comes after '{}': names must ascend", named.name, last));
+        damaged(formatted("tensor '{}' comes after '{}': names must ascend", named.name, last));
     }
     Tensor tensor = read_tensor(named, file, offset, owner);
     offset += aligned(tensor.bytes().size());
     model.tensors.emplace_hint(model.tensors.end(), std::move(named.name), std::move(tensor));
   }
-  if (!table.empty()) damaged(fmt::format("{} bytes follow the last table entry", table.size()));
+  if (!table.empty()) damaged(formatted("{} bytes follow the last table entry", table.size()));
   if (offset != file.size())
-    damaged(fmt::format("{} bytes follow the last tensor", file.size() - offset));
+    damaged(formatted("{} bytes follow the last tensor", file.size() - offset));
   return model;
 }
 
@@ -263,9 +260,9 @@ Model read(std::span<const std::byte> file, const Limits& limits) {
 Model view(std::span<const std::byte> file, const Limits& limits) {
   if (reinterpret_cast<std::uintptr_t>(file.data()) % alignment != 0)
     throw Error(
-        fmt::format("the bytes to view start at an address that is not a multiple of {}; "
-                    "read() copies them instead",
-                    alignment));
+        formatted("the bytes to view start at an address that is not a multiple of {}; "
+                  "read() copies them instead",
+                  alignment));
   return parse(file, limits, nullptr);
 }
 
@@ -278,15 +275,15 @@ void serialize(const Model& model, const std::function<void(std::span<const std:
   check_header(model.header);
   const Limits limits;
   if (model.header.size() > limits.header_bytes || model.tensors.size() > limits.tensors)
-    throw Error(fmt::format(
-        "a header of {} bytes and {} tensors: at most {} and {} can be read again",
-        model.header.size(), model.tensors.size(), limits.header_bytes, limits.tensors));
+    throw Error(
+        formatted("a header of {} bytes and {} tensors: at most {} and {} can be read again",
+                  model.header.size(), model.tensors.size(), limits.header_bytes, limits.tensors));
   std::size_t table_bytes = 0;
   for (const auto& [name, tensor] : model.tensors) {
     check_name(name, 0);
     if (tensor.shape().size() > max_rank)
-      throw Error(fmt::format("tensor '{}' has rank {}, at most {} is allowed", name,
-                              tensor.shape().size(), max_rank));
+      throw Error(formatted("tensor '{}' has rank {}, at most {} is allowed", name,
+                            tensor.shape().size(), max_rank));
     table_bytes += sizeof(Entry) + tensor.shape().size() * sizeof(std::uint64_t) + name.size();
   }
 

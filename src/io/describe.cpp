@@ -1,8 +1,8 @@
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "formatted.h"
 #include "sdm/error.h"
 #include "sdm/io/model.h"
 
@@ -25,41 +25,41 @@ std::string printable(std::string_view text) {
 }
 
 std::string in_units(std::uint64_t bytes) {
-  if (bytes < 1000) return fmt::format("{} bytes", bytes);
-  if (bytes < 1000000) return fmt::format("{:.1f} kB", static_cast<double>(bytes) * 1e-3);
-  return fmt::format("{:.1f} MB", static_cast<double>(bytes) * 1e-6);
+  if (bytes < 1000) return formatted("{} bytes", bytes);
+  if (bytes < 1000000) return formatted("{:.1f} kB", static_cast<double>(bytes) * 1e-3);
+  return formatted("{:.1f} MB", static_cast<double>(bytes) * 1e-6);
 }
 
 std::string in_words(const json& value) {
   if (value.is_string()) return printable(value.get_ref<const std::string&>());
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   if (value.is_null()) return "none";
-  if (value.is_object()) return fmt::format("({} fields)", value.size());
+  if (value.is_object()) return formatted("({} fields)", value.size());
   if (!value.is_array()) return value.dump();
   constexpr std::size_t shown = 6;
   std::string out;
   for (std::size_t i = 0; i < std::min(shown, value.size()); ++i) {
     if (i > 0) out += ", ";
-    out += value[i].is_array() ? fmt::format("({} values)", value[i].size()) : in_words(value[i]);
+    out += value[i].is_array() ? formatted("({} values)", value[i].size()) : in_words(value[i]);
   }
-  if (value.size() > shown) out += fmt::format(", ... ({} in all)", value.size());
+  if (value.size() > shown) out += formatted(", ... ({} in all)", value.size());
   return value.empty() ? "none" : out;
 }
 
 void list_fields(std::string& out, const json& object, std::size_t indent) {
   for (const auto& [key, value] : object.items()) {
-    out += fmt::format("{:{}}{}:", "", indent, printable(key));
+    out += formatted("{:{}}{}:", "", indent, printable(key));
     if (value.is_object() && !value.empty()) {
       out += '\n';
       list_fields(out, value, indent + 2);
     } else {
-      out += fmt::format(" {}\n", in_words(value));
+      out += formatted(" {}\n", in_words(value));
     }
   }
 }
 
 std::string shape_in_words(const Shape& shape) {
-  return shape.empty() ? "one number" : fmt::format("{}", fmt::join(shape, " x "));
+  return shape.empty() ? "one number" : joined(shape, " x ");
 }
 
 }  // namespace
@@ -74,15 +74,15 @@ std::string describe(const Model& model) {
     widest = std::max(widest, name.size());
   }
   std::string out =
-      fmt::format("A {} model: {} tensor{}, {}.\n", printable(model.kind), model.tensors.size(),
-                  model.tensors.size() == 1 ? "" : "s", in_units(bytes));
+      formatted("A {} model: {} tensor{}, {}.\n", printable(model.kind), model.tensors.size(),
+                model.tensors.size() == 1 ? "" : "s", in_units(bytes));
   list_fields(out, header, 2);
   for (const char* field : {"provenance", "licence"})
-    if (!header.contains(field)) out += fmt::format("  {}: not stated\n", field);
+    if (!header.contains(field)) out += formatted("  {}: not stated\n", field);
   if (!model.tensors.empty()) out += "Tensors:\n";
   for (const auto& [name, tensor] : model.tensors)
-    out += fmt::format("  {:<{}}  {:<3}  {}, {}\n", printable(name), widest, name_of(tensor.type()),
-                       shape_in_words(tensor.shape()), in_units(tensor.bytes().size()));
+    out += formatted("  {:<{}}  {:<3}  {}, {}\n", printable(name), widest, name_of(tensor.type()),
+                     shape_in_words(tensor.shape()), in_units(tensor.bytes().size()));
   return out;
 }
 

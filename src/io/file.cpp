@@ -1,7 +1,6 @@
 #include "sdm/io/file.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "formatted.h"
 #include "io/format.h"
 #include "sdm/error.h"
 
@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(std::string_view action, int error) {
-  throw Error(fmt::format("cannot {}: {}", action, std::generic_category().message(error)));
+  throw Error(formatted("cannot {}: {}", action, std::generic_category().message(error)));
 }
 
 // Puts the path before every message of `f`.
@@ -30,7 +30,7 @@ auto at(const fs::path& path, F&& f) {
   try {
     return f();
   } catch (const Error& error) {
-    throw Error(fmt::format("{}: {}", path.string(), error.what()));
+    throw Error(formatted("{}: {}", path.string(), error.what()));
   }
 }
 
@@ -106,11 +106,11 @@ class Temporary {
     // The process id keeps writers apart; the number passes over what a killed process left behind.
     for (int number = 0;; ++number) {
       path_ = target;
-      path_ += fmt::format(".{}-{}.tmp", ::getpid(), number);
+      path_ += formatted(".{}-{}.tmp", ::getpid(), number);
       file_.emplace(path_, O_WRONLY | O_CREAT | O_EXCL, mode_t{0666});
       if (file_->is_open()) return;
       if (errno != EEXIST)
-        fail(fmt::format("create a file in the folder {}", folder_of(target).string()), errno);
+        fail(formatted("create a file in the folder {}", folder_of(target).string()), errno);
     }
   }
   Temporary(const Temporary&) = delete;

@@ -1,13 +1,12 @@
 #include "sdm/io/model.h"
 
-#include <fmt/format.h>
-
+#include "formatted.h"
 #include "sdm/error.h"
 
 namespace sdm::io {
 namespace {
 
-std::string scale_name(std::string_view name) { return fmt::format("{}.scale", name); }
+std::string scale_name(std::string_view name) { return formatted("{}.scale", name); }
 
 // Adds the name, which a tensor does not know, to what `f` complains about.
 template <class F>
@@ -15,7 +14,7 @@ auto about(const Model& model, std::string_view name, F&& f) {
   try {
     return f();
   } catch (const Error& error) {
-    throw Error(fmt::format("tensor '{}' of the {} model: {}", name, model.kind, error.what()));
+    throw Error(formatted("tensor '{}' of the {} model: {}", name, model.kind, error.what()));
   }
 }
 
@@ -30,13 +29,12 @@ Tensor plain(const Model& model, std::string_view name) {
 
 void Model::require_kind(std::string_view expected) const {
   if (kind != expected)
-    throw Error(fmt::format("this is a {} model, expected a {} model", kind, expected));
+    throw Error(formatted("this is a {} model, expected a {} model", kind, expected));
 }
 
 const Tensor& Model::tensor(std::string_view name) const {
   const auto found = tensors.find(name);
-  if (found == tensors.end())
-    throw Error(fmt::format("the {} model has no tensor '{}'", kind, name));
+  if (found == tensors.end()) throw Error(formatted("the {} model has no tensor '{}'", kind, name));
   return found->second;
 }
 
@@ -57,7 +55,7 @@ template Vector<double> Model::vector(std::string_view, Eigen::Index) const;
 
 void Model::put(std::string_view name, Tensor tensor) {
   if (!tensors.emplace(name, std::move(tensor)).second)
-    throw Error(fmt::format("the {} model already has a tensor '{}'", kind, name));
+    throw Error(formatted("the {} model already has a tensor '{}'", kind, name));
 }
 
 void Model::put_f16(std::string_view name, const Tensor& values) {

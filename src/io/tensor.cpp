@@ -1,14 +1,12 @@
 #include "sdm/io/tensor.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <new>
 
+#include "formatted.h"
 #include "io/format.h"
 #include "sdm/error.h"
 
@@ -44,7 +42,7 @@ auto with_numbers(const Tensor& t, F&& f) {
     case ElementType::i64:
       return f(t.as<std::int64_t>());
   }
-  throw Error(fmt::format("element type {} is unknown", static_cast<int>(t.type())));
+  throw Error(formatted("element type {} is unknown", static_cast<int>(t.type())));
 }
 
 template <class To>
@@ -62,8 +60,8 @@ Tensor convert_to(const Tensor& values) {
     for (const auto x : numbers) {
       const To y = static_cast<To>(x);
       if (!std::isfinite(static_cast<double>(y)) && std::isfinite(static_cast<double>(x)))
-        throw Error(fmt::format("{} does not fit {}", static_cast<double>(x),
-                                name_of(element_type_of<To>)));
+        throw Error(
+            formatted("{} does not fit {}", static_cast<double>(x), name_of(element_type_of<To>)));
       out.push_back(y);
     }
   });
@@ -72,7 +70,7 @@ Tensor convert_to(const Tensor& values) {
 
 void require_rank(const Tensor& t, std::size_t rank) {
   if (t.shape().size() != rank)
-    throw Error(fmt::format("{} has rank {}, expected {}", describe(t), t.shape().size(), rank));
+    throw Error(formatted("{} has rank {}, expected {}", describe(t), t.shape().size(), rank));
 }
 
 bool fits(std::size_t actual, Eigen::Index wanted) {
@@ -85,7 +83,7 @@ std::string wanted_text(Eigen::Index n) { return n == any_size ? "any" : std::to
 
 std::shared_ptr<std::byte> allocate(std::size_t size) {
   void* memory = ::operator new (size, std::align_val_t{alignment}, std::nothrow);
-  if (memory == nullptr) throw Error(fmt::format("cannot get {} bytes of memory", size));
+  if (memory == nullptr) throw Error(formatted("cannot get {} bytes of memory", size));
   return {static_cast<std::byte*>(memory), AlignedDelete{}};
 }
 
@@ -96,7 +94,7 @@ std::uint64_t bytes_needed(ElementType type, std::span<const std::size_t> shape)
   const std::uint64_t most = std::uint64_t{1} << (empty ? 20 : 48);
   std::uint64_t bytes = size_of(type);
   for (const std::uint64_t n : shape) {
-    if (n > most / bytes) throw Error(fmt::format("shape {} is too large", shape));
+    if (n > most / bytes) throw Error(formatted("shape [{}] is too large", joined(shape, ", ")));
     bytes *= std::max<std::uint64_t>(n, 1);
   }
   return empty ? 0 : bytes;
@@ -143,9 +141,9 @@ Tensor::Tensor(ElementType type, Shape shape, std::span<const std::byte> bytes,
                std::shared_ptr<const void> owner)
     : type_(type), shape_(std::move(shape)), bytes_(bytes), owner_(std::move(owner)) {
   if (size_of(type) == 0)
-    throw Error(fmt::format("element type {} is unknown", static_cast<int>(type)));
+    throw Error(formatted("element type {} is unknown", static_cast<int>(type)));
   if (const auto needed = bytes_needed(type_, shape_); needed != bytes_.size())
-    throw Error(fmt::format("{} needs {} bytes, {} given", describe(*this), needed, bytes_.size()));
+    throw Error(formatted("{} needs {} bytes, {} given", describe(*this), needed, bytes_.size()));
 }
 
 Tensor::Tensor(ElementType type, Shape shape, std::span<const std::byte> bytes)
@@ -162,12 +160,14 @@ bool operator==(const Tensor& a, const Tensor& b) {
 
 void Tensor::check_access(ElementType wanted) const {
   if (wanted != type_)
-    throw Error(fmt::format("tensor holds {}, asked for {}", describe(*this), name_of(wanted)));
+    throw Error(formatted("tensor holds {}, asked for {}", describe(*this), name_of(wanted)));
   if (reinterpret_cast<std::uintptr_t>(bytes_.data()) % size_of(type_) != 0)
-    throw Error(fmt::format("the bytes of {} are not aligned for their type", describe(*this)));
+    throw Error(formatted("the bytes of {} are not aligned for their type", describe(*this)));
 }
 
-std::string describe(const Tensor& t) { return fmt::format("{} {}", name_of(t.type()), t.shape()); }
+std::string describe(const Tensor& t) {
+  return formatted("{} [{}]", name_of(t.type()), joined(t.shape(), ", "));
+}
 
 Tensor convert(const Tensor& values, ElementType to) {
   switch (to) {
@@ -178,14 +178,14 @@ Tensor convert(const Tensor& values, ElementType to) {
     case ElementType::f16:
       return convert_to<Eigen::half>(values);
     default:
-      throw Error(fmt::format("conversion to {}: expected f32, f64 or f16", name_of(to)));
+      throw Error(formatted("conversion to {}: expected f32, f64 or f16", name_of(to)));
   }
 }
 
 Quantized quantize(const Tensor& matrix, ScalePer per) {
   const Matrix<double> x = to_matrix<double>(matrix);
   if (!x.allFinite())
-    throw Error(fmt::format("{} holds a number that is not finite", describe(matrix)));
+    throw Error(formatted("{} holds a number that is not finite", describe(matrix)));
   const bool by_column = per == ScalePer::column;
   const Eigen::Index lines = by_column ? x.cols() : x.rows();
   Vector<float> scale(lines);
@@ -197,8 +197,7 @@ Quantized quantize(const Tensor& matrix, ScalePer per) {
     float s = static_cast<float>(largest / 127);
     if (127.0 * s < largest) s = std::nextafter(s, std::numeric_limits<float>::infinity());
     if (!std::isfinite(s))
-      throw Error(
-          fmt::format("{} holds {}, too large for an f32 scale", describe(matrix), largest));
+      throw Error(formatted("{} holds {}, too large for an f32 scale", describe(matrix), largest));
     scale[i] = s;
     const Vector<double> rounded =
         s == 0 ? Vector<double>(Vector<double>::Zero(line.size()))
@@ -222,8 +221,8 @@ Tensor dequantize(const Quantized& quantized) {
   const auto s = scale.as<float>();
   const bool by_column = scale.shape() == Shape{1, cols};
   if (!by_column && scale.shape() != Shape{rows, 1})
-    throw Error(fmt::format("scale {} of {}: expected f32 [1, {}] or [{}, 1]", describe(scale),
-                            describe(values), cols, rows));
+    throw Error(formatted("scale {} of {}: expected f32 [1, {}] or [{}, 1]", describe(scale),
+                          describe(values), cols, rows));
   std::vector<float> x(q.size());
   for (std::size_t c = 0, i = 0; c < cols; ++c)
     for (std::size_t r = 0; r < rows; ++r, ++i) x[i] = s[by_column ? c : r] * q[i];
@@ -235,8 +234,8 @@ Matrix<Scalar> to_matrix(const Tensor& tensor, Eigen::Index rows, Eigen::Index c
   require_rank(tensor, 2);
   const auto& shape = tensor.shape();
   if (!fits(shape[0], rows) || !fits(shape[1], cols))
-    throw Error(fmt::format("{}: expected a matrix [{}, {}]", describe(tensor), wanted_text(rows),
-                            wanted_text(cols)));
+    throw Error(formatted("{}: expected a matrix [{}, {}]", describe(tensor), wanted_text(rows),
+                          wanted_text(cols)));
   Matrix<Scalar> out(static_cast<Eigen::Index>(shape[0]), static_cast<Eigen::Index>(shape[1]));
   copy_numbers(tensor, out.data());
   return out;
@@ -246,7 +245,7 @@ template <class Scalar>
 Vector<Scalar> to_vector(const Tensor& tensor, Eigen::Index size) {
   require_rank(tensor, 1);
   if (!fits(tensor.size(), size))
-    throw Error(fmt::format("{}: expected a vector [{}]", describe(tensor), size));
+    throw Error(formatted("{}: expected a vector [{}]", describe(tensor), size));
   Vector<Scalar> out(static_cast<Eigen::Index>(tensor.size()));
   copy_numbers(tensor, out.data());
   return out;

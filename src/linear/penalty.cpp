@@ -1,9 +1,8 @@
 #include "sdm/linear/penalty.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
+#include "formatted.h"
 #include "sdm/error.h"
 
 namespace sdm {
@@ -11,11 +10,11 @@ namespace sdm {
 void Penalty::validate() const {
   if (values.empty()) throw Error("the penalty has no value, expected at least one");
   if (kind != Kind::kHeldOut && values.size() != 1)
-    throw Error(fmt::format("the penalty has {} values, expected one", values.size()));
+    throw Error(formatted("the penalty has {} values, expected one", values.size()));
   for (const double value : values)
     if (!std::isfinite(value) || value < 0)
       throw Error(
-          fmt::format("the penalty is {}, expected a finite number that is not negative", value));
+          formatted("the penalty is {}, expected a finite number that is not negative", value));
 }
 
 }  // namespace sdm

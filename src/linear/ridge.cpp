@@ -1,10 +1,9 @@
 #include "sdm/linear/ridge.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <limits>
 
+#include "formatted.h"
 #include "linear/blas.h"
 #include "sdm/error.h"
 
@@ -38,8 +37,8 @@ template <class Scalar>
 LinearPredictor<Scalar> ridge(const NormalEquations<Scalar>& equations, double lambda, bool centred,
                               ThreadPool& pool) {
   if (!(equations.weight_sum > 0))
-    throw Error(fmt::format("the samples' weights sum to {}, expected a positive number",
-                            equations.weight_sum));
+    throw Error(formatted("the samples' weights sum to {}, expected a positive number",
+                          equations.weight_sum));
   LinearPredictor<Scalar> result;
   result.feature_mean = Vector<Scalar>::Zero(equations.features());
   result.target_mean = Vector<Scalar>::Zero(equations.targets());
@@ -57,17 +56,17 @@ LinearPredictor<Scalar> ridge(const NormalEquations<Scalar>& equations, double l
   if (bad >= 0) {
     const Scalar pivot = equations.gram.diagonal()[bad];
     if (!std::isfinite(pivot))
-      throw Error(fmt::format("feature {} makes the normal equations infinite or NaN", bad));
+      throw Error(formatted("feature {} makes the normal equations infinite or NaN", bad));
     throw Error(
-        fmt::format("the normal equations are singular at feature {} (it never varies, or others "
-                    "determine it) with "
-                    "penalty {}; give a larger penalty or keep fewer components",
-                    bad, lambda));
+        formatted("the normal equations are singular at feature {} (it never varies, or others "
+                  "determine it) with "
+                  "penalty {}; give a larger penalty or keep fewer components",
+                  bad, lambda));
   }
   system.solve(result.weights, pool);
   if (!result.weights.allFinite())
     throw Error(
-        fmt::format("the solution of the normal equations is not finite with penalty {}", lambda));
+        formatted("the solution of the normal equations is not finite with penalty {}", lambda));
   return result;
 }
 

@@ -1,9 +1,8 @@
 #include "sdm/linear/symmetry.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
+#include "formatted.h"
 #include "sdm/error.h"
 
 namespace sdm {
@@ -11,7 +10,7 @@ namespace sdm {
 MirrorBasis::MirrorBasis(const SignedPermutation& symmetry) {
   const Index n = symmetry.size();
   if (!symmetry.sign.empty() && static_cast<Index>(symmetry.sign.size()) != n)
-    throw Error(fmt::format("the symmetry has {} signs, expected {}", symmetry.sign.size(), n));
+    throw Error(formatted("the symmetry has {} signs, expected {}", symmetry.sign.size(), n));
   const auto partner = [&](Index i) { return symmetry.partner[static_cast<std::size_t>(i)]; };
   const auto sign = [&](Index i) {
     return symmetry.sign.empty() ? 1 : static_cast<int>(symmetry.sign[static_cast<std::size_t>(i)]);
@@ -22,7 +21,7 @@ MirrorBasis::MirrorBasis(const SignedPermutation& symmetry) {
     const Index j = partner(i);
     if (j < 0 || j >= n || partner(j) != i || sign(i) != sign(j) || std::abs(sign(i)) != 1)
       throw Error(
-          fmt::format("the symmetry maps coordinate {} to {}, which does not map back", i, j));
+          formatted("the symmetry maps coordinate {} to {}, which does not map back", i, j));
     if (j == i) {
       (sign(i) > 0 ? pairs_ : odd).push_back({i, i, 1, 0});
     } else if (i < j) {

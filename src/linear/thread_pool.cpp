@@ -1,7 +1,5 @@
 #include "sdm/linear/thread_pool.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
@@ -12,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "formatted.h"
 #include "linear/blas.h"
 #include "sdm/error.h"
 
@@ -80,7 +79,7 @@ ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
   try {
     for (int worker = 1; worker < threads; ++worker) state_->workers.emplace_back(work, worker);
   } catch (const std::system_error& e) {
-    throw Error(fmt::format("cannot start {} threads: {}", threads, e.what()));
+    throw Error(formatted("cannot start {} threads: {}", threads, e.what()));
   }
 }
 

@@ -1,9 +1,8 @@
 #include "sdm/pose/camera.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
+#include "formatted.h"
 #include "sdm/error.h"
 
 namespace sdm::pose {
@@ -12,10 +11,10 @@ void Camera::validate() const {
   for (const double focal : {fx, fy})
     if (!(focal > 0 && std::isfinite(focal)))
       throw Error(
-          fmt::format("the camera's focal length is {} px, expected a positive number", focal));
+          formatted("the camera's focal length is {} px, expected a positive number", focal));
   for (const double centre : {cx, cy})
     if (!std::isfinite(centre))
-      throw Error(fmt::format("the camera's principal point has {} px, expected a number", centre));
+      throw Error(formatted("the camera's principal point has {} px, expected a number", centre));
 }
 
 Points2 normalise(const Camera& camera, const Points2& pixels) {

@@ -1,7 +1,5 @@
 #include "sdm/pose/estimator.h"
 
-#include <fmt/format.h>
-
 #include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
@@ -9,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "formatted.h"
 #include "pose/batch.h"
 #include "pose/check.h"
 #include "pose/state.h"
@@ -48,10 +47,10 @@ void PoseRange::validate() const {
         "numbers");
   for (const double degrees : rotation_degrees)
     if (!(degrees >= 0 && degrees <= 180))
-      throw Error(fmt::format("the pose range turns by {} degrees, expected 0 to 180", degrees));
+      throw Error(formatted("the pose range turns by {} degrees, expected 0 to 180", degrees));
   for (const double distance : translation)
     if (!(distance >= 0 && std::isfinite(distance)))
-      throw Error(fmt::format("the pose range moves by {}, expected 0 or more", distance));
+      throw Error(formatted("the pose range moves by {}, expected 0 or more", distance));
 }
 
 Estimator::Estimator(Points3 object, Camera camera, PoseRange range, std::vector<Cell> cells)
@@ -75,9 +74,8 @@ Estimator::Estimator(Points3 object, Camera camera, PoseRange range, std::vector
   Eigen::Map<Eigen::Matrix3Xf>(packed->points.data(), 3, n) = frame.points.cast<float>();
   for (const Cell& cell : cells_) {
     if (cell.cascade.stages() != stages() || stages() == 0)
-      throw Error(
-          fmt::format("a cell of the pose estimator has {} stages, expected {} as the first",
-                      cell.cascade.stages(), std::max(stages(), 1)));
+      throw Error(formatted("a cell of the pose estimator has {} stages, expected {} as the first",
+                            cell.cascade.stages(), std::max(stages(), 1)));
     PackedEstimator::Cell& out = packed->cells.emplace_back();
     const Pose start{cell.start, range_.centre.translation};
     Eigen::Map<Eigen::Matrix<float, state_size, 1>>(out.start) =
@@ -89,8 +87,8 @@ Estimator::Estimator(Points3 object, Camera camera, PoseRange range, std::vector
     Eigen::Map<Eigen::Matrix2Xf>(out.projection.data(), 2, n) = projection.cast<float>();
     for (const DescentMap<double>& map : cell.cascade.maps) {
       if (map.feature_size() != 2 * n || map.delta_size() != delta_size)
-        throw Error(fmt::format("a map of the pose estimator is {} x {}, expected {} x {}",
-                                map.delta_size(), map.feature_size(), delta_size, 2 * n));
+        throw Error(formatted("a map of the pose estimator is {} x {}, expected {} x {}",
+                              map.delta_size(), map.feature_size(), delta_size, 2 * n));
       const Matrix<float> r = map.matrix().cast<float>();
       const Vector<float> b = map.bias().cast<float>();
       out.maps.insert(out.maps.end(), b.data(), b.data() + b.size());
@@ -167,17 +165,16 @@ Estimate Estimator::estimate(const Points2& pixels, int stages,
 void Estimator::estimate_batch(ConstMatrixRef<float> pixels, const BatchOptions& options,
                                Eigen::Ref<Matrix<float>> poses, VectorRef<float> errors) const {
   if (pixels.rows() != 2 * object_.cols())
-    throw Error(fmt::format("the batch has {} rows, expected {}: u and v of {} points",
-                            pixels.rows(), 2 * object_.cols(), object_.cols()));
+    throw Error(formatted("the batch has {} rows, expected {}: u and v of {} points", pixels.rows(),
+                          2 * object_.cols(), object_.cols()));
   if (poses.rows() != 7 || poses.cols() != pixels.cols() || errors.size() != pixels.cols())
-    throw Error(fmt::format("room for {} x {} poses and {} errors, expected 7 x {} and {}",
-                            poses.rows(), poses.cols(), errors.size(), pixels.cols(),
-                            pixels.cols()));
+    throw Error(formatted("room for {} x {} poses and {} errors, expected 7 x {} and {}",
+                          poses.rows(), poses.cols(), errors.size(), pixels.cols(), pixels.cols()));
   if (pixels.cols() > std::numeric_limits<std::int32_t>::max())
-    throw Error(fmt::format("a batch of {} poses, expected at most 2^31 - 1", pixels.cols()));
+    throw Error(formatted("a batch of {} poses, expected at most 2^31 - 1", pixels.cols()));
   if (options.stages < 0 || options.refine_steps < 0)
-    throw Error(fmt::format("{} stages and {} refine steps, expected 0 or more", options.stages,
-                            options.refine_steps));
+    throw Error(formatted("{} stages and {} refine steps, expected 0 or more", options.stages,
+                          options.refine_steps));
   run_batch(*packed_, options,
             {pixels.data(), pixels.outerStride(), poses.data(), poses.outerStride(), errors.data(),
              pixels.cols()});
@@ -246,7 +243,7 @@ Estimator estimator_from_model(const io::Model& model) {
     const auto& stored = header.at("camera");
     camera = {stored.at("fx"), stored.at("fy"), stored.at("cx"), stored.at("cy")};
   } catch (const nlohmann::json::exception& error) {
-    throw Error(fmt::format("the pose model's header has no camera: {}", error.what()));
+    throw Error(formatted("the pose model's header has no camera: {}", error.what()));
   }
   const Points3 object = model.matrix<double>("object", 3);
   const Vector<double> box = model.vector<double>("range", 13);
@@ -259,7 +256,7 @@ Estimator estimator_from_model(const io::Model& model) {
   const Index features = 2 * object.cols(), cells = starts.cols();
   const Index stages = cells == 0 ? 0 : maps.cols() / (cells * (features + 1));
   if (stages * cells * (features + 1) != maps.cols())
-    throw Error(fmt::format(
+    throw Error(formatted(
         "the pose model's maps have {} columns, expected a multiple of {} cells x ({} features and "
         "a bias)",
         maps.cols(), cells, features));

@@ -1,12 +1,11 @@
 #include "sdm/pose/file.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
 #include <fstream>
 #include <iterator>
 
+#include "formatted.h"
 #include "sdm/error.h"
 #include "sdm/io/file.h"
 #include "sdm/pose/object.h"
@@ -25,15 +24,15 @@ Estimator load_estimator(const std::filesystem::path& path) {
 Points3 read_object(const std::filesystem::path& path, std::string_view group) {
   std::ifstream file(path, std::ios::binary);
   if (!file || std::filesystem::is_directory(path))
-    throw Error(fmt::format("{}: cannot be read, expected an object file", path.string()));
+    throw Error(formatted("{}: cannot be read, expected an object file", path.string()));
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   std::string ending = path.extension().string();
   std::transform(ending.begin(), ending.end(), ending.begin(),
                  [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
   if (ending == ".obj") return parse_obj(text, path.string(), group);
   if (!group.empty())
-    throw Error(fmt::format("{}: has no group \"{}\", expected an .obj file for a group",
-                            path.string(), group));
+    throw Error(formatted("{}: has no group \"{}\", expected an .obj file for a group",
+                          path.string(), group));
   return parse_points(text, path.string());
 }
 

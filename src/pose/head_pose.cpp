@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "formatted.h"
 #include "pose/check.h"
 #include "pose/scaled_orthography.h"
 
@@ -36,11 +37,11 @@ HeadPoseEstimator::HeadPoseEstimator(Points3 shape, Eigen::VectorXd weights)
         "has two poses");
   if (weights_.size() == 0) weights_ = Eigen::VectorXd::Ones(shape_.cols());
   if (weights_.size() != shape_.cols())
-    throw Error(fmt::format("{} weights for a shape of {} points, expected one for each",
-                            weights_.size(), shape_.cols()));
+    throw Error(formatted("{} weights for a shape of {} points, expected one for each",
+                          weights_.size(), shape_.cols()));
   for (Eigen::Index i = 0; i < weights_.size(); ++i)
     if (!(weights_[i] >= 0 && std::isfinite(weights_[i])))
-      throw Error(fmt::format("the weight of point {} is {}, expected 0 or more", i, weights_[i]));
+      throw Error(formatted("the weight of point {} is {}, expected 0 or more", i, weights_[i]));
 }
 
 HeadPose HeadPoseEstimator::estimate(const Points2& pixels) const {
@@ -48,9 +49,8 @@ HeadPose HeadPoseEstimator::estimate(const Points2& pixels) const {
   Eigen::Index used = 0;
   for (Eigen::Index i = 0; i < pixels.cols(); ++i) used += is_seen(pixels, i) && weights_[i] > 0;
   if (used < least_points)
-    throw Error(
-        fmt::format("{} of {} image points are seen and have a weight, expected at least {}", used,
-                    pixels.cols(), least_points));
+    throw Error(formatted("{} of {} image points are seen and have a weight, expected at least {}",
+                          used, pixels.cols(), least_points));
   const ScaledView view = fit_view(shape_, pixels, weights_);
   if (!(view.scale > 0 && std::isfinite(view.scale) && view.rotation.allFinite()))
     throw Error("the image points do not tell a pose, expected points that spread as the shape's");

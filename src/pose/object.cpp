@@ -1,12 +1,11 @@
 #include "sdm/pose/object.h"
 
-#include <fmt/format.h>
-
 #include <Eigen/Eigenvalues>
 #include <charconv>
 #include <cmath>
 #include <optional>
 
+#include "formatted.h"
 #include "sdm/error.h"
 
 namespace sdm::pose {
@@ -64,15 +63,15 @@ int dimension(const Points3& points) {
 void check_object(const Points3& points) {
   if (points.cols() < least_points)
     throw Error(
-        fmt::format("the object has {} points, expected at least {}", points.cols(), least_points));
+        formatted("the object has {} points, expected at least {}", points.cols(), least_points));
   for (Eigen::Index i = 0; i < points.cols(); ++i)
     if (!points.col(i).allFinite())
-      throw Error(fmt::format("point {} of the object is not finite", i));
+      throw Error(formatted("point {} of the object is not finite", i));
   const int spread = dimension(points);
   if (spread < 2)
-    throw Error(fmt::format(
-        "the object's {} points {}, expected points that spread over a plane or in space",
-        points.cols(), spread == 0 ? "are all one" : "stand on one line"));
+    throw Error(
+        formatted("the object's {} points {}, expected points that spread over a plane or in space",
+                  points.cols(), spread == 0 ? "are all one" : "stand on one line"));
 }
 
 Points3 cube(double side) {
@@ -94,8 +93,8 @@ Points3 parse_obj(std::string_view text, std::string_view name, std::string_view
         const std::string_view word = next_word(line);
         const std::optional<double> parsed = to_number(word);
         if (!parsed)
-          throw Error(fmt::format("{}:{}: a vertex has \"{}\", expected three numbers", name,
-                                  number, word));
+          throw Error(
+              formatted("{}:{}: a vertex has \"{}\", expected three numbers", name, number, word));
         value = *parsed;
       }
       vertices.push_back(vertex);
@@ -110,20 +109,19 @@ Points3 parse_obj(std::string_view text, std::string_view name, std::string_view
         const double index = to_number(corner).value_or(0);
         const double absolute = index < 0 ? count + index : index - 1;
         if (index == 0 || absolute != std::floor(absolute) || absolute < 0 || absolute >= count)
-          throw Error(
-              fmt::format("{}:{}: a face names vertex \"{}\", expected one of the {} so far", name,
-                          number, word, vertices.size()));
+          throw Error(formatted("{}:{}: a face names vertex \"{}\", expected one of the {} so far",
+                                name, number, word, vertices.size()));
         if (in_group) used[static_cast<std::size_t>(absolute)] = true;
       }
     }
   });
   if (vertices.empty())
     throw Error(
-        fmt::format("{}: no vertex (a line \"v X Y Z\"), expected a Wavefront OBJ file", name));
+        formatted("{}: no vertex (a line \"v X Y Z\"), expected a Wavefront OBJ file", name));
   std::vector<Eigen::Vector3d> kept;
   for (std::size_t i = 0; i < vertices.size(); ++i)
     if (used[i]) kept.push_back(vertices[i]);
-  if (kept.empty()) throw Error(fmt::format("{}: no face in a group \"{}\"", name, group));
+  if (kept.empty()) throw Error(formatted("{}: no face in a group \"{}\"", name, group));
   return to_points(kept);
 }
 
@@ -145,19 +143,18 @@ Points3 parse_points(std::string_view text, std::string_view name) {
     if (words == 3 && values.size() == 3) {
       points.emplace_back(values[0], values[1], values[2]);
     } else if (!values.empty() || !heading_allowed) {
-      throw Error(
-          fmt::format("{}:{}: \"{}\", expected three numbers X, Y, Z", name, number, whole));
+      throw Error(formatted("{}:{}: \"{}\", expected three numbers X, Y, Z", name, number, whole));
     }
     heading_allowed = false;
   });
-  if (points.empty()) throw Error(fmt::format("{}: no points, expected lines X, Y, Z", name));
+  if (points.empty()) throw Error(formatted("{}: no points, expected lines X, Y, Z", name));
   return to_points(points);
 }
 
 std::vector<Eigen::Index> spread_points(const Points3& points, Eigen::Index count) {
   if (count < 1 || count > points.cols())
-    throw Error(fmt::format("{} points wanted of {}, expected 1 to {}", count, points.cols(),
-                            points.cols()));
+    throw Error(
+        formatted("{} points wanted of {}, expected 1 to {}", count, points.cols(), points.cols()));
   const Eigen::Vector3d centre = points.rowwise().mean();
   std::vector<Eigen::Index> chosen(1);
   (points.colwise() - centre).colwise().squaredNorm().maxCoeff(&chosen[0]);

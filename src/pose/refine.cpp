@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "formatted.h"
 #include "pose/check.h"
 #include "sdm/pose/projection.h"
 
@@ -58,9 +59,9 @@ double moved(const Pose& from, const Pose& to) {
 }  // namespace
 
 void RefineOptions::validate() const {
-  if (steps < 0) throw Error(fmt::format("{} refine steps, expected 0 or more", steps));
+  if (steps < 0) throw Error(formatted("{} refine steps, expected 0 or more", steps));
   if (!(outlier_pixels >= 0 && std::isfinite(outlier_pixels)))
-    throw Error(fmt::format("outlier_pixels is {}, expected 0 or more", outlier_pixels));
+    throw Error(formatted("outlier_pixels is {}, expected 0 or more", outlier_pixels));
 }
 
 Estimate refine(const Points3& object, const Camera& camera, const Points2& pixels,

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "formatted.h"
 #include "pose/check.h"
 #include "pose/scaled_orthography.h"
 
@@ -24,28 +25,28 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 void check(std::span<const Points2> views, const RigidShapeOptions& options) {
   const Index n = views.empty() ? 0 : views.front().cols();
   if (n < least_points)
-    throw Error(fmt::format("views of {} points, expected at least {}", n, least_points));
+    throw Error(formatted("views of {} points, expected at least {}", n, least_points));
   for (std::size_t v = 0; v < views.size(); ++v) {
     if (views[v].cols() != n)
-      throw Error(fmt::format("view {} has {} points, expected {} as the first one", v,
-                              views[v].cols(), n));
+      throw Error(
+          formatted("view {} has {} points, expected {} as the first one", v, views[v].cols(), n));
     if (views[v].array().isInf().any())
       throw Error(
-          fmt::format("view {} has an infinite point, expected numbers, or NaN if unseen", v));
+          formatted("view {} has an infinite point, expected numbers, or NaN if unseen", v));
   }
   const std::vector<int>& mirror = options.mirror;
   if (!mirror.empty() && static_cast<Index>(mirror.size()) != n)
-    throw Error(fmt::format("the mirror has {} points, the views {}", mirror.size(), n));
+    throw Error(formatted("the mirror has {} points, the views {}", mirror.size(), n));
   for (std::size_t p = 0; p < mirror.size(); ++p)
     if (mirror[p] < 0 || mirror[p] >= n || mirror[at(mirror[p])] != static_cast<int>(p))
-      throw Error(fmt::format("point {} has the mirror partner {}, which is not its partner's", p,
-                              mirror[p]));
+      throw Error(formatted("point {} has the mirror partner {}, which is not its partner's", p,
+                            mirror[p]));
   if (options.front < -1 || options.front >= n)
-    throw Error(fmt::format("the front point is {}, expected -1 to {}", options.front, n - 1));
+    throw Error(formatted("the front point is {}, expected -1 to {}", options.front, n - 1));
   if (options.iterations < 1)
-    throw Error(fmt::format("{} iterations, expected 1 or more", options.iterations));
+    throw Error(formatted("{} iterations, expected 1 or more", options.iterations));
   if (!(options.outlier_views >= 0))
-    throw Error(fmt::format("outlier_views is {}, expected 0 or more", options.outlier_views));
+    throw Error(formatted("outlier_views is {}, expected 0 or more", options.outlier_views));
 }
 
 /// The view of the mirrored scene: x turns round, and the points change sides.
@@ -192,7 +193,7 @@ RigidShape learn_rigid_shape(std::span<const Points2> input, const RigidShapeOpt
   const std::size_t count = symmetric ? whole.size() / 2 : whole.size();
   if (count < least_views)
     throw Error(
-        fmt::format("{} views have all their points, expected at least {}", count, least_views));
+        formatted("{} views have all their points, expected at least {}", count, least_views));
 
   RigidShape result;
   result.points = factorise(whole, options);

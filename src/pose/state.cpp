@@ -1,9 +1,8 @@
 #include "pose/state.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "formatted.h"
 #include "sdm/error.h"
 
 namespace sdm::pose {
@@ -16,7 +15,7 @@ Rotation rotation_of(ConstVectorRef<double> x) { return {x[0], x[1], x[2], x[3]}
 Frame::Frame(const Points3& object, const Pose& centre)
     : mean(object.rowwise().mean()), depth((centre.rotation * mean + centre.translation).z()) {
   if (!(depth > 0))
-    throw Error(fmt::format(
+    throw Error(formatted(
         "the object's centre is at depth {} at the centre of the range, expected a positive one",
         depth));
   points = (object.colwise() - mean) / depth;

@@ -1,11 +1,10 @@
 #include "sdm/pose/train_estimator.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <numbers>
 #include <random>
 
+#include "formatted.h"
 #include "pose/check.h"
 #include "pose/state.h"
 #include "sdm/pose/projection.h"
@@ -71,15 +70,15 @@ void EstimatorOptions::validate() const {
   camera.validate();
   range.validate();
   if (!(noise_pixels >= 0 && std::isfinite(noise_pixels)))
-    throw Error(fmt::format("noise_pixels is {}, expected 0 or more", noise_pixels));
-  if (stages < 1) throw Error(fmt::format("{} stages, expected at least 1", stages));
+    throw Error(formatted("noise_pixels is {}, expected 0 or more", noise_pixels));
+  if (stages < 1) throw Error(formatted("{} stages, expected at least 1", stages));
   if (cells < 0 || cells > 32)
-    throw Error(fmt::format("{} cells along an axis, expected 1 to 32, or 0 to choose", cells));
+    throw Error(formatted("{} cells along an axis, expected 1 to 32, or 0 to choose", cells));
   if (!(overlap_degrees >= 0 && overlap_degrees <= 90))
-    throw Error(fmt::format("overlap_degrees is {}, expected 0 to 90", overlap_degrees));
-  if (samples < 1) throw Error(fmt::format("{} samples a cell, expected at least 1", samples));
+    throw Error(formatted("overlap_degrees is {}, expected 0 to 90", overlap_degrees));
+  if (samples < 1) throw Error(formatted("{} samples a cell, expected at least 1", samples));
   if (!poses.empty() && cells > 1)
-    throw Error(fmt::format("{} cells along an axis with given poses, expected 1", cells));
+    throw Error(formatted("{} cells along an axis with given poses, expected 1", cells));
 }
 
 EstimatorTraining train_estimator(const Points3& object, const EstimatorOptions& options,
@@ -130,7 +129,7 @@ EstimatorTraining train_estimator(const Points3& object, const EstimatorOptions&
       const double closest = transform(pose, object).row(2).minCoeff();
       if (!(closest > nearest * frame.depth)) {
         const Eigen::Vector3d angles = to_euler(pose.rotation) / radians;
-        throw Error(fmt::format(
+        throw Error(formatted(
             "the pose with Euler angles ({:.1f}, {:.1f}, {:.1f}) degrees at ({:.4g}, {:.4g}, "
             "{:.4g}) "
             "puts a point of the object at depth {:.4g}, expected all points well in front of the "

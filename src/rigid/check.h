@@ -1,7 +1,6 @@
 #pragma once
 
-#include <fmt/format.h>
-
+#include "formatted.h"
 #include "sdm/error.h"
 #include "sdm/image/image_view.h"
 
@@ -10,7 +9,7 @@ namespace sdm::rigid {
 inline void check_frame(image::ByteView frame) {
   if (frame.empty())
     throw Error(
-        fmt::format("the frame is {} x {} px, expected a picture", frame.width, frame.height));
+        formatted("the frame is {} x {} px, expected a picture", frame.width, frame.height));
 }
 
 }  // namespace sdm::rigid

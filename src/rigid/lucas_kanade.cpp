@@ -1,11 +1,10 @@
 #include "sdm/rigid/lucas_kanade.h"
 
-#include <fmt/format.h>
-
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
+#include "formatted.h"
 #include "rigid/check.h"
 #include "rigid/gradients.h"
 #include "rigid/warp_image.h"
@@ -23,9 +22,9 @@ Eigen::Map<const Eigen::ArrayXf> values(const image::Image<float>& image) {
 
 void LucasKanadeOptions::validate() const {
   if (motion != Motion::affine && motion != Motion::homography)
-    throw Error(fmt::format("Lucas-Kanade's motion is {}, expected affine or homography",
-                            to_string(motion)));
-  if (iterations < 1) throw Error(fmt::format("iterations is {}, expected at least 1", iterations));
+    throw Error(
+        formatted("Lucas-Kanade's motion is {}, expected affine or homography", to_string(motion)));
+  if (iterations < 1) throw Error(formatted("iterations is {}, expected at least 1", iterations));
 }
 
 LucasKanade::LucasKanade(image::ByteView frame, const Quad& region,

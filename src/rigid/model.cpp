@@ -1,7 +1,7 @@
-#include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
+#include "formatted.h"
 #include "rigid/state.h"
 #include "sdm/error.h"
 #include "sdm/rigid/tracker.h"
@@ -31,8 +31,8 @@ Canvas canvas_from(const nlohmann::json& json) {
   canvas.hog.epsilon = json.at("epsilon");
   canvas.hog.normalisation = image::Normalisation::l2;
   if (json.at("normalisation") != kNormalisation)
-    throw Error(fmt::format("the tracker's HoG has a normalisation {}, expected \"{}\"",
-                            json.at("normalisation").dump(), kNormalisation));
+    throw Error(formatted("the tracker's HoG has a normalisation {}, expected \"{}\"",
+                          json.at("normalisation").dump(), kNormalisation));
   return canvas;
 }
 
@@ -52,7 +52,7 @@ io::Model to_model(const TrackerModel& tracker, const std::string& provenance) {
           .dump();
   put_maps(model, tracker.cascade.maps);
   for (std::size_t i = 0; i < tracker.templates.size(); ++i)
-    model.put(fmt::format("template{}", i), io::to_tensor(tracker.templates[i]));
+    model.put(formatted("template{}", i), io::to_tensor(tracker.templates[i]));
   Matrix<double> search(9, static_cast<Index>(tracker.search.size()));
   for (Index i = 0; i < search.cols(); ++i)
     search.col(i) = tracker.search[static_cast<std::size_t>(i)].reshaped();
@@ -75,12 +75,12 @@ Tracker tracker_from_model(const io::Model& model) {
     for (const auto& canvas : header.at("canvases"))
       tracker.canvases.push_back(canvas_from(canvas));
   } catch (const nlohmann::json::exception& error) {
-    throw Error(fmt::format("the header of the tracker is not as expected: {}", error.what()));
+    throw Error(formatted("the header of the tracker is not as expected: {}", error.what()));
   }
   tracker.cascade.maps = get_maps<float>(model, stages);
   tracker.cascade.state_size = kStateSize;
   for (std::size_t i = 0; i < tracker.canvases.size(); ++i)
-    tracker.templates.push_back(model.vector<float>(fmt::format("template{}", i)));
+    tracker.templates.push_back(model.vector<float>(formatted("template{}", i)));
   const Matrix<double> search = model.matrix<double>("search", 9);
   for (Index i = 0; i < search.cols(); ++i)
     tracker.search.emplace_back(search.col(i).reshaped(3, 3));

@@ -1,10 +1,9 @@
 #include "sdm/rigid/motion.h"
 
-#include <fmt/format.h>
-
 #include <Eigen/Geometry>
 #include <Eigen/LU>
 
+#include "formatted.h"
 #include "sdm/error.h"
 
 namespace sdm::rigid {
@@ -46,7 +45,7 @@ Motion motion_from_string(const std::string& name) {
   for (const Motion motion :
        {Motion::translation, Motion::similarity, Motion::affine, Motion::homography})
     if (to_string(motion) == name) return motion;
-  throw Error(fmt::format(
+  throw Error(formatted(
       "there is no motion \"{}\", expected translation, similarity, affine or homography", name));
 }
 

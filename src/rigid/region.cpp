@@ -1,12 +1,11 @@
 #include "sdm/rigid/region.h"
 
-#include <fmt/format.h>
-
 #include <Eigen/Geometry>
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
+#include "formatted.h"
 #include "sdm/error.h"
 
 namespace sdm::rigid {
@@ -30,12 +29,12 @@ Quad quad_of_box(double x, double y, double width, double height) {
 Quad quad_of_numbers(std::span<const double> n) {
   if (n.size() == 8) return Eigen::Map<const Quad>(n.data());
   if (n.size() != 4)
-    throw Error(fmt::format(
+    throw Error(formatted(
         "{} numbers for the region, expected 4 (x,y,width,height) or 8 (x,y of four corners)",
         n.size()));
   if (!(n[2] > 0 && n[3] > 0))
     throw Error(
-        fmt::format("the box is {:g} x {:g} px, expected a positive width and height", n[2], n[3]));
+        formatted("the box is {:g} x {:g} px, expected a positive width and height", n[2], n[3]));
   return quad_of_box(n[0], n[1], n[2], n[3]);
 }
 
@@ -54,7 +53,7 @@ TemplateShape shape_of(const Quad& quad) {
   const auto side = [&](int i) -> Eigen::Vector2d { return quad.col((i + 1) % 4) - quad.col(i); };
   for (int i = 0; i < 4; ++i)
     if (!(cross(side(i), side((i + 1) % 4)) > 0))
-      throw Error(fmt::format(
+      throw Error(formatted(
           "the region ({:g}, {:g}), ({:g}, {:g}), ({:g}, {:g}), ({:g}, {:g}) is not a convex "
           "quadrilateral with corners in the order top left, top right, bottom right, bottom left",
           quad(0, 0), quad(1, 0), quad(0, 1), quad(1, 1), quad(0, 2), quad(1, 2), quad(0, 3),
@@ -62,8 +61,8 @@ TemplateShape shape_of(const Quad& quad) {
   const double width = (side(0).norm() + side(2).norm()) / 2;
   const double height = (side(1).norm() + side(3).norm()) / 2;
   if (std::min(width, height) < kSmallestSide)
-    throw Error(fmt::format("the region is {:.3g} x {:.3g} px, expected at least {:g} px a side",
-                            width, height, kSmallestSide));
+    throw Error(formatted("the region is {:.3g} x {:.3g} px, expected at least {:g} px a side",
+                          width, height, kSmallestSide));
   const double unit = kTemplateSide / std::max(width, height);
   return {width * unit, height * unit};
 }

@@ -1,12 +1,11 @@
 #include "sdm/rigid/train_tracker.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <random>
 
+#include "formatted.h"
 #include "rigid/check.h"
 #include "rigid/state.h"
 #include "sdm/image/augment.h"
@@ -171,7 +170,7 @@ void check_region(image::ByteView frame, const Quad& region) {
   const Eigen::Vector2d low = region.rowwise().minCoeff(), high = region.rowwise().maxCoeff();
   if (!(low.minCoeff() >= -0.5 - slack && high[0] <= frame.width - 0.5 + slack &&
         high[1] <= frame.height - 0.5 + slack))
-    throw Error(fmt::format(
+    throw Error(formatted(
         "the region reaches from ({:g}, {:g}) to ({:g}, {:g}), outside the frame of {} x {} px",
         low[0] + 0.5, low[1] + 0.5, high[0] + 0.5, high[1] + 0.5, frame.width, frame.height));
 }
@@ -185,7 +184,7 @@ void check_texture(const TrackerModel& model, const Pictures& pictures) {
            {votes.data(), static_cast<std::size_t>(votes.size())});
   const double gradient = double(votes.sum()) * image::kBins / double(votes.size());
   if (gradient < kFlat)
-    throw Error(fmt::format(
+    throw Error(formatted(
         "the region is flat (its mean gradient is {:.2g} grey levels, expected at least {:g}): "
         "there is nothing to follow",
         gradient, kFlat));
@@ -207,7 +206,7 @@ void TrackerOptions::validate() const {
   };
   const auto size = [&](const char* name, double value, double least, double most) {
     require(value >= least && value <= most,
-            fmt::format("{} is {:g}, expected {:g} to {:g}", name, value, least, most));
+            formatted("{} is {:g}, expected {:g} to {:g}", name, value, least, most));
   };
   size("samples", double(samples), 10, 1e7);
   size("stages", stages, 1, 100);
