@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <fstream>
 #include <numbers>
-#include <regex>
 #include <sstream>
 
 #include "experiments/dual.h"
@@ -204,21 +204,21 @@ NistProblem read_nist(const std::filesystem::path& file) {
   for (auto& start : problem.starts) start = Vector<double>::Zero(parameters);
   problem.certified = Vector<double>::Zero(parameters);
 
-  const std::regex parameter(R"(^\s*b(\d+)\s*=(.*))"), rss(R"(^Residual Sum of Squares:(.*))");
+  const std::string rss = "Residual Sum of Squares:";
   std::vector<std::vector<double>> data;
   Index found = 0;
   bool in_data = false;
   std::string line;
-  std::smatch match;
   for (int number = 1; std::getline(stream, line); ++number) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
+    int b = 0, after = 0;  // the number in "b3 =", and where its values begin
     const auto where = [&] { return fmt::format("{}:{}", file.string(), number); };
     if (in_data) {
       data.push_back(numbers_in(line));
       if (data.back().empty()) data.pop_back();
-    } else if (std::regex_match(line, match, parameter)) {
-      const Index j = std::stol(match[1]) - 1;
-      const auto values = numbers_in(match[2]);
+    } else if (std::sscanf(line.c_str(), " b%d =%n", &b, &after) == 1 && after > 0) {
+      const Index j = b - 1;
+      const auto values = numbers_in(line.substr(static_cast<std::size_t>(after)));
       if (j != found || j >= parameters || values.size() != 4)
         throw Error(
             fmt::format("{}: \"{}\", expected b{} with two starts, the certified value and "
@@ -228,8 +228,8 @@ NistProblem read_nist(const std::filesystem::path& file) {
       problem.starts[1][j] = values[1];
       problem.certified[j] = values[2];
       ++found;
-    } else if (std::regex_match(line, match, rss)) {
-      const auto values = numbers_in(match[1]);
+    } else if (line.starts_with(rss)) {
+      const auto values = numbers_in(line.substr(rss.size()));
       if (values.size() != 1) throw Error(fmt::format("{}: no sum of squares", where()));
       problem.certified_rss = values[0];
     } else if (line.starts_with("Data:") && found > 0) {
