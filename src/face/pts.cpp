@@ -20,7 +20,7 @@ namespace {
 std::filesystem::path picture_of(const std::filesystem::path& pts) {
   for (const char* extension : {".jpg", ".png", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".pgm",
                                 ".ppm", ".JPG", ".PNG", ".JPEG"}) {
-    const std::filesystem::path picture = std::filesystem::path(pts).replace_extension(extension);
+    std::filesystem::path picture = std::filesystem::path(pts).replace_extension(extension);
     if (std::filesystem::exists(picture)) return picture;
   }
   return std::filesystem::path(pts).replace_extension();
@@ -69,7 +69,7 @@ Shape read_pts_points(const std::filesystem::path& path) {
   if (double(numbers.size()) != 2 * declared)
     throw Error(formatted("{}: {} points, expected {} as n_points says", path.string(),
                           numbers.size() / 2, declared));
-  const Shape points = Eigen::Map<const Shape>(numbers.data(), 2, Eigen::Index(numbers.size() / 2));
+  Shape points = Eigen::Map<const Shape>(numbers.data(), 2, Eigen::Index(numbers.size() / 2));
   try {
     check_pairs(points);
   } catch (const Error& error) {

@@ -242,9 +242,11 @@ TEST_F(CheckpointTest, SurvivesBeingKilledAtAnyTime) {
       _exit(0);
     }
     ASSERT_GT(child, 0);
-    // The first ones early, so that some are surely killed; the rest anywhere in the run.
+    // The first ones early, so that some are surely killed; the rest anywhere in the run, and ever
+    // later, so that a slow machine comes to an end too.
+    const unsigned latest = 40000 * (1 + static_cast<unsigned>(kills) / 20);
     std::this_thread::sleep_for(
-        std::chrono::microseconds(kills < 3 ? 2000 + random() % 8000 : random() % 40000));
+        std::chrono::microseconds(kills < 3 ? 2000 + random() % 8000 : random() % latest));
     kill(child, SIGKILL);
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <limits>
-#include <regex>
 
 namespace sdm::experiments {
 namespace {
@@ -53,10 +53,16 @@ TEST(Plot, DrawsABarForEveryCategoryAndSeries) {
   const std::string picture = svg({chart}, 1);
   for (const char* name : {">one<", ">two<", ">a<", ">b<"}) EXPECT_THAT(picture, HasSubstr(name));
   // The bars alone have sizes with a decimal.
-  const std::regex bar(R"(<rect x='[0-9.]+' y='[0-9.]+' width='\d+\.\d' height='(\d+\.\d)' fill=)");
   std::vector<double> heights;
-  for (std::sregex_iterator at(picture.begin(), picture.end(), bar), end; at != end; ++at)
-    heights.push_back(std::stod((*at)[1]));
+  for (std::size_t at = picture.find("<rect"); at != std::string::npos;
+       at = picture.find("<rect", at + 1)) {
+    char height[16];
+    if (std::sscanf(picture.c_str() + at,
+                    "<rect x='%*[0-9.]' y='%*[0-9.]' width='%*[0-9.]' height='%15[0-9.]' fill=",
+                    height) == 1 &&
+        std::string(height).find('.') != std::string::npos)
+      heights.push_back(std::stod(height));
+  }
   ASSERT_EQ(heights.size(), 4U);
   const double unit = heights[0];
   for (std::size_t i = 0; i < 4; ++i) {
