@@ -45,8 +45,8 @@ LucasKanade::LucasKanade(image::ByteView frame, const Quad& region,
   v_.resize(pixels);
   const Warp to_template = canvas_.to_template();
   for (Index i = 0; i < pixels; ++i) {
-    const Eigen::Vector2d at =
-        apply(to_template, {double(i % canvas_.width), double(i / canvas_.width)});
+    const Index x = i % canvas_.width, y = i / canvas_.width;
+    const Eigen::Vector2d at = apply(to_template, {double(x), double(y)});
     u_[i] = float(at.x() / kHalfSide);
     v_[i] = float(at.y() / kHalfSide);
   }
