@@ -6,6 +6,9 @@ function(sdm_compile_flags target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    target_compile_options(${target} PRIVATE -Wno-restrict)  # false alarms inside std::string's +
+  endif()
   if(SDM_WARNINGS_AS_ERRORS)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
@@ -15,12 +18,13 @@ function(sdm_compile_flags target)
   endif()
 endfunction()
 
-# sdm_room(NAME SOURCES a.cpp ... DEPENDS room ... PRIVATE lib ...)
-# A room of the library: target sdm_NAME, alias sdm::NAME. DEPENDS names the rooms it may know;
-# PRIVATE names header-only libraries that its headers do not show.
+# sdm_room(NAME SOURCES a.cpp ... VECTORISED b.cpp ... DEPENDS room ... PRIVATE lib ...)
+# A room of the library: target sdm_NAME, alias sdm::NAME. VECTORISED names the files that Highway
+# compiles once for each kind of processor; DEPENDS the rooms it may know; PRIVATE header-only
+# libraries that its headers do not show.
 function(sdm_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;DEPENDS;PRIVATE" ${ARGN})
-  add_library(sdm_${name} STATIC ${ROOM_SOURCES})
+  cmake_parse_arguments(ROOM "" "" "SOURCES;VECTORISED;DEPENDS;PRIVATE" ${ARGN})
+  add_library(sdm_${name} STATIC ${ROOM_SOURCES} ${ROOM_VECTORISED})
   add_library(sdm::${name} ALIAS sdm_${name})
   sdm_compile_flags(sdm_${name})
   set_target_properties(sdm_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
@@ -31,6 +35,11 @@ function(sdm_room name)
   foreach(room IN LISTS ROOM_DEPENDS)
     target_link_libraries(sdm_${name} PUBLIC sdm_${room})
   endforeach()
+  if(ROOM_VECTORISED)
+    target_link_libraries(sdm_${name} PRIVATE hwy::hwy)
+    # Each includes itself anew for every processor, which no other file survives beside it.
+    set_source_files_properties(${ROOM_VECTORISED} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
   # fmt's headers only: its code is compiled into sdm_text, so a user needs no fmt.
   target_include_directories(sdm_${name} SYSTEM PRIVATE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>)
   if(NOT name STREQUAL "text")

@@ -241,7 +241,7 @@ void run_chessboard(const Chessboard& data, const ExperimentContext& context, Re
   add("sdm_partition",
       [&](Index v) { return estimator.estimate(images[static_cast<std::size_t>(v)]).pose; });
   add("sdm_partition_refined", [&](Index v) {
-    return estimator.estimate(images[static_cast<std::size_t>(v)], RefineOptions{6, 0}).pose;
+    return estimator.estimate(images[static_cast<std::size_t>(v)], pose::RefineOptions{6, 0}).pose;
   });
   for (const PosePeer& peer : opencv_peers(board, data.camera, images)) add(peer.name, peer.solve);
 }

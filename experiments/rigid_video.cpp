@@ -23,7 +23,7 @@ namespace sdm::experiments {
 #ifdef SDM_HAVE_OPENCV
 namespace {
 
-constexpr int kQuickFrames = 60;
+constexpr int kQuickVideoFrames = 60;
 
 using rigid::Quad;
 using rigid::Warp;
@@ -110,7 +110,7 @@ void run_video(Video video, const ExperimentContext& context, Results& results, 
   Race race(opencv::view(grey), video.region,
             {.motion = video.motion, .seed = context.seed, .threads = context.threads});
   int frames = 0;
-  while (reader.read_grey(grey) && !(context.quick && frames == kQuickFrames)) {
+  while (reader.read_grey(grey) && !(context.quick && frames == kQuickVideoFrames)) {
     ++frames;
     if (video.dots) {
       find_dots(grey, *video.dots);

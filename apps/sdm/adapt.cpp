@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Arguments {
+struct AdaptArguments {
   fs::path model, state, output, frames, learn;
   std::vector<fs::path> images, points;
   face::AdapterOptions options;
@@ -33,7 +33,7 @@ struct CorrectedFrame {
   face::Shape points;
 };
 
-std::vector<CorrectedFrame> corrected_frames(const Arguments& a) {
+std::vector<CorrectedFrame> corrected_frames(const AdaptArguments& a) {
   if (a.images.size() != a.points.size())
     throw CLI::ValidationError(fmt::format("{} --image and {} --points, expected one for the other",
                                            a.images.size(), a.points.size()));
@@ -86,7 +86,7 @@ void write(const fs::path& path, const face::Model& model, const face::Adaptatio
              static_cast<double>(fs::file_size(state_path)) / 1e3);
 }
 
-void adapt(const Arguments& a) {
+void adapt(const AdaptArguments& a) {
   if (a.output.empty()) throw CLI::ValidationError("adapt needs -o, the adapted model to write");
   const std::vector<CorrectedFrame> frames = corrected_frames(a);
   a.options.validate();
@@ -124,7 +124,7 @@ void adapt(const Arguments& a) {
   write(a.output, model, state);
 }
 
-void learn(const Arguments& a) {
+void learn(const AdaptArguments& a) {
   const face::Model model = face::Model::load(a.model);
   const face::Annotations faces = face::read_annotations(a.learn);
   const fs::path path = a.output.empty() ? face::Adaptation::beside(a.model) : a.output;
@@ -158,7 +158,7 @@ void add_adapt(CLI::App& app) {
       "  sdm adapt my.sdm --learn train.csv                          the state of an own model\n\n"
       "A model learns with its adaptation state, MODEL.adaptation.sdm beside it, which stands for\n"
       "the training data; running it needs none. The adapted model gets a state of its own.");
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<AdaptArguments>();
   command->add_option("MODEL", a->model, "The landmark model to begin with")->required();
   command->add_option("--image", a->images, "A corrected frame; may be given again");
   command->add_option("--points", a->points, "Its points: .pts, or another file with one face");

@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Arguments {
+struct DetectArguments {
   std::vector<std::string> pictures;
   std::string model, detector, boxes;
   std::vector<float> offset;
@@ -162,7 +162,7 @@ struct Worker {
   face::Aligner aligner;
 };
 
-void detect(const Arguments& arguments) {
+void detect(const DetectArguments& arguments) {
   const face::Model model = load_face_model(arguments.model);
   const face::BoxConvention convention =
       box_convention(model, arguments.detector, arguments.offset);
@@ -244,7 +244,7 @@ void detect(const Arguments& arguments) {
 
 void add_detect(CLI::App& app) {
   CLI::App* command = app.add_subcommand("detect", "Find faces and their landmarks in pictures");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<DetectArguments>();
   command->add_option("IMAGES", arguments->pictures, "Pictures, and folders of pictures")
       ->required();
   command->add_option("-m,--model", arguments->model, "A face model (default: the shipped face68)");

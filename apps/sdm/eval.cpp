@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using experiments::FaceMethod;
 
-struct Arguments {
+struct EvalArguments {
   std::vector<std::string> models, predictions;
   fs::path truth, boxes;
   std::string detector, normaliser = "outer_eyes";
@@ -42,7 +42,7 @@ struct Arguments {
   int threads = 0;
 };
 
-std::vector<FaceMethod> methods_of(const Arguments& arguments, const face::Annotations& truth,
+std::vector<FaceMethod> methods_of(const EvalArguments& arguments, const face::Annotations& truth,
                                    experiments::FaceRunOptions& run) {
   std::vector<FaceMethod> methods;
   for (const std::string& text : arguments.models) {
@@ -142,7 +142,8 @@ void save_boxes(const face::Annotations& truth, const std::string& detector, con
   face::write_boxes(path, boxes, detector);
 }
 
-std::vector<face::Roc> score_curves(const Arguments& arguments, const face::Annotations& truth) {
+std::vector<face::Roc> score_curves(const EvalArguments& arguments,
+                                    const face::Annotations& truth) {
   std::vector<face::Roc> curves;
   for (const std::string& text : arguments.models)
     if (arguments.score)
@@ -151,14 +152,14 @@ std::vector<face::Roc> score_curves(const Arguments& arguments, const face::Anno
   return curves;
 }
 
-std::vector<std::string> names_of(const Arguments& arguments) {
+std::vector<std::string> names_of(const EvalArguments& arguments) {
   std::vector<std::string> names;
   for (const std::string& text : arguments.models)
     names.push_back(experiments::named_file(text).first);
   return names;
 }
 
-void evaluate(const Arguments& arguments) {
+void evaluate(const EvalArguments& arguments) {
   if (arguments.models.empty() && arguments.predictions.empty())
     throw CLI::ValidationError("eval needs --model or --predictions");
   face::Annotations truth =
@@ -237,7 +238,7 @@ void evaluate(const Arguments& arguments) {
 
 void add_eval(CLI::App& app) {
   CLI::App* command = app.add_subcommand("eval", "Measure landmark errors, side by side");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<EvalArguments>();
   auto* model = command->add_option("-m,--model", arguments->models,
                                     "Face models to run; PATH or NAME=PATH, several are compared");
   command->add_option("-p,--predictions", arguments->predictions,

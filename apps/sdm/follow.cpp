@@ -24,7 +24,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Arguments {
+struct FollowArguments {
   VideoFiles files;
   std::string motion = "affine", select, load, save;
   std::vector<double> box;
@@ -48,15 +48,15 @@ std::vector<double> read_numbers(const std::string& path) {
 }
 
 /// What the arguments say, if they say it.
-std::optional<rigid::Quad> region_of(const Arguments& arguments) {
+std::optional<rigid::Quad> region_of(const FollowArguments& arguments) {
   if (!arguments.select.empty()) return rigid::quad_of_numbers(read_numbers(arguments.select));
   if (!arguments.box.empty()) return rigid::quad_of_numbers(arguments.box);
   return std::nullopt;
 }
 
 /// The tracker that was saved, at its own place or at the region; or one that learns the region.
-rigid::Tracker make_tracker(const Arguments& arguments, const std::optional<rigid::Quad>& region,
-                            image::ByteView frame) {
+rigid::Tracker make_tracker(const FollowArguments& arguments,
+                            const std::optional<rigid::Quad>& region, image::ByteView frame) {
   if (!arguments.load.empty()) {
     rigid::Tracker tracker = rigid::load_tracker(arguments.load);
     if (region) tracker.restart(warp_to(tracker.model().shape, *region));
@@ -89,7 +89,7 @@ nlohmann::ordered_json to_json(int frame, const rigid::Track& track) {
           {"lost", track.lost}};
 }
 
-void follow(const Arguments& arguments) {
+void follow(const FollowArguments& arguments) {
   const std::optional<rigid::Quad> region = region_of(arguments);
   VideoLoop loop("follow", arguments.files);
   std::optional<rigid::Tracker> tracker;
@@ -130,7 +130,7 @@ void follow(const Arguments& arguments) {
 
 void add_follow(CLI::App& app) {
   CLI::App* command = app.add_subcommand("follow", "Follow a flat patch through a video");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<FollowArguments>();
   command
       ->add_option("VIDEO", arguments->files.input,
                    "A video file, a folder of pictures, or a pattern such as frames/%04d.png")

@@ -15,7 +15,7 @@
 namespace sdm::app {
 namespace {
 
-struct Arguments {
+struct ReproduceArguments {
   std::vector<std::string> names;
   experiments::ExperimentContext context;
   bool json = false;
@@ -30,7 +30,7 @@ std::vector<experiments::Experiment> chosen_of(const std::vector<std::string>& n
   return chosen;
 }
 
-void reproduce(const Arguments& arguments) {
+void reproduce(const ReproduceArguments& arguments) {
   const std::vector<experiments::Experiment> chosen = chosen_of(arguments.names);
   const auto cost = [&](const experiments::Experiment& experiment) {
     return arguments.context.quick ? experiment.quick_seconds : experiment.seconds;
@@ -97,7 +97,7 @@ void add_reproduce(CLI::App& app) {
   }
   command->footer(names + "\n  all        every one of them");
 
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ReproduceArguments>();
   command->add_option("NAME", arguments->names, "Experiments to run, or all")
       ->required()
       ->type_name("{" + choices + "all}");

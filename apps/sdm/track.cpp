@@ -31,7 +31,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Json = nlohmann::ordered_json;
 
-struct Arguments {
+struct TrackArguments {
   VideoFiles files;
   std::string model, detector, plot;
   face::TrackerOptions tracker;
@@ -163,7 +163,7 @@ std::string count(int number, const char* one, const char* many) {
   return fmt::format("{} {}", number, number == 1 ? one : many);
 }
 
-face::BoxDetector detector_of(const Arguments& arguments, const std::string& name) {
+face::BoxDetector detector_of(const TrackArguments& arguments, const std::string& name) {
   if (arguments.box.empty()) return opencv::make_detector(name);
   const face::Box box{arguments.box[0], arguments.box[1], arguments.box[2], arguments.box[3]};
   if (!(box.width > 0 && box.height > 0))
@@ -172,7 +172,7 @@ face::BoxDetector detector_of(const Arguments& arguments, const std::string& nam
   return [box](image::ByteView) { return std::vector{box}; };
 }
 
-void track(const Arguments& arguments) {
+void track(const TrackArguments& arguments) {
   const face::Model model = load_face_model(arguments.model);
   face::TrackerOptions options = arguments.tracker;
   options.detector = model.convention(arguments.detector).detector;
@@ -231,7 +231,7 @@ void track(const Arguments& arguments) {
 
 void add_track(CLI::App& app) {
   CLI::App* command = app.add_subcommand("track", "Follow the faces of a video");
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<TrackArguments>();
   command
       ->add_option("VIDEO", a->files.input,
                    "A video file, a folder of pictures, a pattern such as frames/%04d.png, or the "

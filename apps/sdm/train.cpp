@@ -32,7 +32,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Arguments {
+struct TrainArguments {
   fs::path truth, boxes, dev, dev_boxes, output, plot, score_of;
   std::string preset = "accurate", mirror = "auto", normalisation;
   std::vector<std::string> detectors;
@@ -66,7 +66,7 @@ std::vector<std::string> detectors_in(const fs::path& path) {
   return names.empty() ? std::vector<std::string>{""} : names;
 }
 
-std::vector<face::TrainingFace> read_faces(const Arguments& arguments, const fs::path& truth,
+std::vector<face::TrainingFace> read_faces(const TrainArguments& arguments, const fs::path& truth,
                                            const fs::path& boxes_path,
                                            const face::TrainerOptions& options,
                                            std::vector<int>& ids) {
@@ -139,7 +139,7 @@ image::Normalisation normalisation_of(const std::string& name) {
   return image::Normalisation::sqrt_l1;
 }
 
-face::TrainerOptions options_of(const Arguments& a) {
+face::TrainerOptions options_of(const TrainArguments& a) {
   face::TrainerOptions options = face::TrainerOptions::preset(a.preset);
   face::Recipe& recipe = options.recipe;
   const auto override_with = [](auto& target, const auto& given) {
@@ -184,7 +184,8 @@ face::TrainerOptions options_of(const Arguments& a) {
 }
 
 // What is known of the points: their mirror, and the eye corners whose distance is the unit.
-void learn_markup(const Arguments& a, const std::vector<int>& ids, face::TrainerOptions& options) {
+void learn_markup(const TrainArguments& a, const std::vector<int>& ids,
+                  face::TrainerOptions& options) {
   const bool ibug =
       (ids.size() == 68 || ids.size() == 66 || ids.size() == 51 || ids.size() == 49) &&
       std::all_of(ids.begin(), ids.end(), [](int id) { return id >= 0 && id < 68; });
@@ -226,7 +227,7 @@ void plot(const fs::path& path, const face::TrainedFace& trained) {
 }
 
 // Gives a finished model the score of its fits, or another one; its maps stay as they are.
-void learn_score(const Arguments& arguments) {
+void learn_score(const TrainArguments& arguments) {
   prepare_output(arguments.output);
   face::Model model = face::Model::load(arguments.score_of);
   face::TrainerOptions options;
@@ -252,7 +253,7 @@ void learn_score(const Arguments& arguments) {
              arguments.score_of.string(), faces.size());
 }
 
-void run(const Arguments& arguments) {
+void run(const TrainArguments& arguments) {
   const fs::path chart = arguments.plot.empty()
                              ? fs::path(arguments.output).replace_extension("training.svg")
                              : arguments.plot;
@@ -323,7 +324,7 @@ void run(const Arguments& arguments) {
 
 void add_train(CLI::App& app) {
   CLI::App* command = app.add_subcommand("train", "Train a landmark model on annotated pictures");
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<TrainArguments>();
   command->add_option("ANNOTATIONS", a->truth, "Landmarks: .csv, .pts or a folder, .xml, list")
       ->required();
   command->add_option("-o,--output", a->output, "The model file to write")->required();

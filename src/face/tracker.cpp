@@ -24,17 +24,6 @@ bool is_inside(const Frame& frame, image::ByteView grey) {
          frame.y < static_cast<float>(grey.height);
 }
 
-struct Track {
-  int id = 0;
-  int missing = 0;  // frames since it was seen
-  bool detected = true;
-  float score = 0;
-  Shape points;  // as aligned: what the next frame starts from is never smoothed
-  Frame frame;
-  Eigen::Vector2f motion{0, 0};  // of its place, pixels a frame
-  Smoother smoother;
-};
-
 std::optional<pose::HeadPoseEstimator> head_of(const Model& model) {
   if (model.shape3d.cols() == 0) return {};
   try {
@@ -61,6 +50,17 @@ void TrackerOptions::validate() const {
 }
 
 struct Tracker::State {
+  struct Track {
+    int id = 0;
+    int missing = 0;  // frames since it was seen
+    bool detected = true;
+    float score = 0;
+    Shape points;  // as aligned: what the next frame starts from is never smoothed
+    Frame frame;
+    Eigen::Vector2f motion{0, 0};  // of its place, pixels a frame
+    Smoother smoother;
+  };
+
   State(const Model& m, BoxDetector d, const TrackerOptions& o)
       : model(&m),
         detector(std::move(d)),
@@ -208,7 +208,7 @@ const TrackedFrame& Tracker::update(image::ByteView grey, double seconds) {
   State& s = *state_;
   s.result.lost.clear();
   s.result.searched = false;
-  for (Track& track : s.tracks) {
+  for (State::Track& track : s.tracks) {
     if (track.missing > 0) {
       ++track.missing;
       continue;
@@ -224,9 +224,9 @@ const TrackedFrame& Tracker::update(image::ByteView grey, double seconds) {
   if (seen < s.options.faces && is_time) s.search(grey);
   std::erase_if(s.result.lost, [&](int id) {
     return std::any_of(s.tracks.begin(), s.tracks.end(),
-                       [&](const Track& one) { return one.id == id && one.missing == 0; });
+                       [&](const State::Track& one) { return one.id == id && one.missing == 0; });
   });
-  std::erase_if(s.tracks, [&](const Track& one) { return one.missing > s.options.memory; });
+  std::erase_if(s.tracks, [&](const State::Track& one) { return one.missing > s.options.memory; });
   s.report(seconds);
   return s.result;
 }
