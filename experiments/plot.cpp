@@ -83,13 +83,33 @@ std::string frame(const std::string& title, const std::string& x_label, const st
                            kTop, kPlotWidth, kPlotHeight);
 }
 
-/// In a row under the title, or inside the frame where a row would be too long.
-std::string legend(const std::vector<Series>& series) {
+/// Where something was drawn, in pixels.
+struct Mark {
+  double x, y;
+};
+
+/// In a row under the title or, where a row would be too long, in the corner of the frame that
+/// hides the fewest marks.
+std::string legend(const std::vector<Series>& series, const std::vector<Mark>& marks) {
   const auto width = [](const Series& s) { return 28 + 6.5 * static_cast<double>(s.name.size()); };
-  double total = 0;
-  for (const Series& s : series) total += width(s);
+  double total = 0, widest = 0;
+  for (const Series& s : series) total += width(s), widest = std::max(widest, width(s));
   const bool row = total <= kWidth;
-  double x = row ? (kWidth - total) / 2 + 10 : kLeft + 10, y = row ? 40 : kTop + 16;
+  double x = (kWidth - total) / 2 + 10, y = 40;
+  if (!row) {
+    const double height = 15 * static_cast<double>(series.size()) + 5;
+    const double left = kLeft + 10, right = std::max(left, kLeft + kPlotWidth - widest);
+    const double top = kTop + 16, bottom = kTop + kPlotHeight - height + 11;
+    auto fewest = marks.size() + 1;
+    for (const Mark corner : {Mark{left, top}, {right, bottom}, {right, top}, {left, bottom}}) {
+      const auto hidden =
+          static_cast<std::size_t>(std::count_if(marks.begin(), marks.end(), [&](const Mark& mark) {
+            return mark.x > corner.x - 10 && mark.x < corner.x + widest && mark.y > corner.y - 16 &&
+                   mark.y < corner.y - 16 + height;
+          }));
+      if (hidden < fewest) fewest = hidden, x = corner.x, y = corner.y;
+    }
+  }
   std::string out;
   for (std::size_t i = 0; i < series.size(); ++i) {
     out += fmt::format("<rect x='{:.1f}' y='{:.1f}' width='12' height='4' fill='{}'/>\n", x, y - 6,
@@ -114,6 +134,7 @@ std::string draw(const LineChart& chart) {
     out += fmt::format("<path class='grid' d='M{:.1f} {}v{}'/>\n", at, kTop, kPlotHeight);
     out += text(at, kHeight - kBottom + 16, "middle", tick_label(t));
   }
+  std::vector<Mark> marks;
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     const Series& s = chart.series[i];
     std::string path, dots;
@@ -122,6 +143,7 @@ std::string draw(const LineChart& chart) {
       const bool shown = x.shows(s.x[k]) && y.shows(s.y[k]);
       if (shown) {
         const double px = x_at(x.place(s.x[k])), py = y_at(y.place(s.y[k]));
+        marks.push_back({px, py});
         path += fmt::format("{}{:.1f} {:.1f}", pen_down ? 'L' : 'M', px, py);
         dots +=
             fmt::format("<circle cx='{:.1f}' cy='{:.1f}' r='2.5' fill='{}'/>", px, py, colour(i));
@@ -131,7 +153,7 @@ std::string draw(const LineChart& chart) {
     out += fmt::format("<path d='{}' fill='none' stroke='{}' stroke-width='1.8'/>{}\n", path,
                        colour(i), chart.markers ? dots : "");
   }
-  return out + (chart.legend ? legend(chart.series) : "");
+  return out + (chart.legend ? legend(chart.series, marks) : "");
 }
 
 std::string draw(const BarChart& chart) {
@@ -163,7 +185,7 @@ std::string draw(const BarChart& chart) {
                          bar, std::abs(top - zero), colour(i));
     }
   }
-  return out + (chart.series.size() > 1 ? legend(chart.series) : "");
+  return out + (chart.series.size() > 1 ? legend(chart.series, {}) : "");
 }
 
 }  // namespace

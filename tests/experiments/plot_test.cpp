@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <limits>
+#include <string>
 
 namespace sdm::experiments {
 namespace {
@@ -35,6 +36,21 @@ TEST(Plot, LeavesAGapWhereAValueCannotBeShown) {
   EXPECT_THAT(picture, Not(HasSubstr("inf")));
   // The pen moves to each end and draws nothing between them.
   EXPECT_THAT(picture, ContainsRegex("d='M[0-9. ]+M[0-9. ]+' fill='none'"));
+}
+
+// The height of the legend's first line: larger is lower.
+double legend_line(const std::string& picture, const std::string& name) {
+  const std::size_t end = picture.find(">" + name), at = picture.rfind("y='", end);
+  return std::stod(picture.substr(at + 3));
+}
+
+TEST(Plot, PutsALongLegendWhereNoLineIs) {
+  const std::string one(40, 'a'), two(40, 'b');
+  LineChart chart;
+  chart.series = {{one, {0, 1, 2, 3}, {0, 9, 9, 9}}, {two, {0, 1, 2, 3}, {0, 8, 9, 10}}};
+  EXPECT_GT(legend_line(svg({chart}), one), 160) << "below lines that rise soon";
+  chart.series = {{one, {0, 1, 2, 3}, {10, 1, 1, 1}}, {two, {0, 1, 2, 3}, {10, 2, 1, 0}}};
+  EXPECT_LT(legend_line(svg({chart}), one), 160) << "above lines that fall soon";
 }
 
 TEST(Plot, SurvivesEmptyAndConstantData) {
