@@ -83,32 +83,34 @@ std::string frame(const std::string& title, const std::string& x_label, const st
                            kTop, kPlotWidth, kPlotHeight);
 }
 
-/// Where something was drawn, in pixels.
-struct Mark {
+struct Pixel {
   double x, y;
 };
 
-/// In a row under the title or, where a row would be too long, in the corner of the frame that
-/// hides the fewest marks.
-std::string legend(const std::vector<Series>& series, const std::vector<Mark>& marks) {
+/// Top left of the box in a corner of the frame that hides the fewest of what was drawn.
+Pixel free_corner(double width, double height, const std::vector<Pixel>& drawn) {
+  const double right = kLeft + std::max(0.0, kPlotWidth - width), low = kTop + kPlotHeight - height;
+  const std::array<Pixel, 4> corners = {{{kLeft, kTop}, {right, low}, {right, kTop}, {kLeft, low}}};
+  const auto hidden = [&](const Pixel& at) {
+    return std::count_if(drawn.begin(), drawn.end(), [&](const Pixel& p) {
+      return p.x > at.x && p.x < at.x + width && p.y > at.y && p.y < at.y + height;
+    });
+  };
+  return *std::min_element(corners.begin(), corners.end(),
+                           [&](const Pixel& a, const Pixel& b) { return hidden(a) < hidden(b); });
+}
+
+/// In a row under the title or, where a row would be too long, in a free corner of the frame.
+std::string legend(const std::vector<Series>& series, const std::vector<Pixel>& drawn) {
   const auto width = [](const Series& s) { return 28 + 6.5 * static_cast<double>(s.name.size()); };
   double total = 0, widest = 0;
   for (const Series& s : series) total += width(s), widest = std::max(widest, width(s));
   const bool row = total <= kWidth;
   double x = (kWidth - total) / 2 + 10, y = 40;
   if (!row) {
-    const double height = 15 * static_cast<double>(series.size()) + 5;
-    const double left = kLeft + 10, right = std::max(left, kLeft + kPlotWidth - widest);
-    const double top = kTop + 16, bottom = kTop + kPlotHeight - height + 11;
-    auto fewest = marks.size() + 1;
-    for (const Mark corner : {Mark{left, top}, {right, bottom}, {right, top}, {left, bottom}}) {
-      const auto hidden =
-          static_cast<std::size_t>(std::count_if(marks.begin(), marks.end(), [&](const Mark& mark) {
-            return mark.x > corner.x - 10 && mark.x < corner.x + widest && mark.y > corner.y - 16 &&
-                   mark.y < corner.y - 16 + height;
-          }));
-      if (hidden < fewest) fewest = hidden, x = corner.x, y = corner.y;
-    }
+    const Pixel corner =
+        free_corner(widest + 10, 15 * static_cast<double>(series.size()) + 10, drawn);
+    x = corner.x + 10, y = corner.y + 16;
   }
   std::string out;
   for (std::size_t i = 0; i < series.size(); ++i) {
@@ -134,7 +136,7 @@ std::string draw(const LineChart& chart) {
     out += fmt::format("<path class='grid' d='M{:.1f} {}v{}'/>\n", at, kTop, kPlotHeight);
     out += text(at, kHeight - kBottom + 16, "middle", tick_label(t));
   }
-  std::vector<Mark> marks;
+  std::vector<Pixel> drawn;
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     const Series& s = chart.series[i];
     std::string path, dots;
@@ -143,7 +145,7 @@ std::string draw(const LineChart& chart) {
       const bool shown = x.shows(s.x[k]) && y.shows(s.y[k]);
       if (shown) {
         const double px = x_at(x.place(s.x[k])), py = y_at(y.place(s.y[k]));
-        marks.push_back({px, py});
+        drawn.push_back({px, py});
         path += fmt::format("{}{:.1f} {:.1f}", pen_down ? 'L' : 'M', px, py);
         dots +=
             fmt::format("<circle cx='{:.1f}' cy='{:.1f}' r='2.5' fill='{}'/>", px, py, colour(i));
@@ -153,7 +155,7 @@ std::string draw(const LineChart& chart) {
     out += fmt::format("<path d='{}' fill='none' stroke='{}' stroke-width='1.8'/>{}\n", path,
                        colour(i), chart.markers ? dots : "");
   }
-  return out + (chart.legend ? legend(chart.series, marks) : "");
+  return out + (chart.legend ? legend(chart.series, drawn) : "");
 }
 
 std::string draw(const BarChart& chart) {
