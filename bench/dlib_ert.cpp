@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "adapters/opencv/image.h"
-#include "sdm/error.h"
-#include "sdm/face/boxes.h"
-#include "sdm/face/markup.h"
+#include "sdm/base/error.h"
+#include "sdm/face/data/boxes.h"
+#include "sdm/face/data/markup.h"
 
 namespace {
 using namespace sdm;

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "adapters/opencv/image.h"
-#include "sdm/face/boxes.h"
+#include "sdm/face/data/boxes.h"
 #include "sdm/face/tracker.h"
 
 #if SDM_BENCH_DLIB

@@ -10,7 +10,7 @@
 #include "sdm/pose/object.h"
 #include "sdm/pose/posit.h"
 #include "sdm/pose/projection.h"
-#include "sdm/pose/train_estimator.h"
+#include "sdm/pose/train/train_estimator.h"
 
 #ifdef SDM_BENCH_CALIB3D
 #include <opencv2/calib3d.hpp>

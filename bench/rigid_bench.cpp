@@ -3,9 +3,9 @@
 #include <benchmark/benchmark.h>
 
 #include "bench/ratios.h"
-#include "experiments/rigid_followers.h"
-#include "experiments/rigid_scene.h"
-#include "sdm/rigid/train_tracker.h"
+#include "experiments/rigid/followers.h"
+#include "experiments/rigid/scene.h"
+#include "sdm/rigid/train/train_tracker.h"
 
 namespace {
 

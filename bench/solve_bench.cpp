@@ -9,12 +9,12 @@
 #include <memory>
 
 #include "bench/ratios.h"
-#include "experiments/analytic.h"
-#include "experiments/nist_ceres.h"
-#include "experiments/nist_learned.h"
+#include "experiments/analytic/analytic.h"
+#include "experiments/nist/ceres.h"
+#include "experiments/nist/learned.h"
 #include "experiments/registry.h"
+#include "sdm/base/error.h"
 #include "sdm/descent/solve.h"
-#include "sdm/error.h"
 
 namespace {
 

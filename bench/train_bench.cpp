@@ -18,7 +18,7 @@
 #include <random>
 #include <vector>
 
-#include "sdm/descent/train.h"
+#include "sdm/descent/train/train.h"
 #include "sdm/linear/normal_equations.h"
 
 namespace {

@@ -18,19 +18,45 @@ function(sdm_compile_flags target)
   endif()
 endfunction()
 
+# The headers of a room in folders of their own, rooms/NAME/include and rooms/NAME/src, as links: a
+# target that is given these sees the rooms it names and no others. A folder inside a room, as
+# descent/train in descent, is a room of its own.
+# `further` are files beside the headers that are included too.
+function(sdm_room_headers name further)
+  string(REPLACE _ / folder ${name})
+  set(room ${PROJECT_BINARY_DIR}/rooms/${name})
+  file(REMOVE_RECURSE ${room})
+  foreach(root include/sdm src)
+    file(MAKE_DIRECTORY ${room}/${root}/${folder})
+    file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${root}/${folder}/*.h)
+    if(root STREQUAL "src")
+      list(TRANSFORM further PREPEND ${PROJECT_SOURCE_DIR}/src/${folder}/ OUTPUT_VARIABLE files)
+      list(APPEND headers ${files})
+    endif()
+    foreach(header IN LISTS headers)
+      get_filename_component(file ${header} NAME)
+      file(CREATE_LINK ${header} ${room}/${root}/${folder}/${file} SYMBOLIC)
+    endforeach()
+  endforeach()
+endfunction()
+
 # sdm_room(NAME SOURCES a.cpp ... VECTORISED b.cpp ... DEPENDS room ... PRIVATE lib ...)
 # A room of the library: target sdm_NAME, alias sdm::NAME. VECTORISED names the files that Highway
 # compiles once for each kind of processor; DEPENDS the rooms it may know; PRIVATE header-only
 # libraries that its headers do not show.
 function(sdm_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;VECTORISED;DEPENDS;PRIVATE" ${ARGN})
+  sdm_room_headers(${name} "${ROOM_VECTORISED}")  # Highway includes such a file in itself
   add_library(sdm_${name} STATIC ${ROOM_SOURCES} ${ROOM_VECTORISED})
   add_library(sdm::${name} ALIAS sdm_${name})
   sdm_compile_flags(sdm_${name})
   set_target_properties(sdm_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
   target_include_directories(sdm_${name}
-    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
-    PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    PUBLIC $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/rooms/${name}/include>
+           $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  foreach(room IN LISTS name ROOM_DEPENDS ITEMS base)
+    target_include_directories(sdm_${name} PRIVATE ${PROJECT_BINARY_DIR}/rooms/${room}/src)
+  endforeach()
   target_link_libraries(sdm_${name} PUBLIC Eigen3::Eigen)
   foreach(room IN LISTS ROOM_DEPENDS)
     target_link_libraries(sdm_${name} PUBLIC sdm_${room})
@@ -40,16 +66,23 @@ function(sdm_room name)
     # Each includes itself anew for every processor, which no other file survives beside it.
     set_source_files_properties(${ROOM_VECTORISED} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
-  # fmt's headers only: its code is compiled into sdm_text, so a user needs no fmt.
+  # fmt's headers only: its code is compiled into sdm_base, so a user needs no fmt.
   target_include_directories(sdm_${name} SYSTEM PRIVATE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>)
-  if(NOT name STREQUAL "text")
-    target_link_libraries(sdm_${name} PRIVATE sdm_text)
-  endif()
   # Header-only and used in .cpp files alone, so a user of the installed library needs none of them.
   foreach(library IN LISTS ROOM_PRIVATE)
     target_link_libraries(sdm_${name} PRIVATE $<BUILD_INTERFACE:${library}>)
   endforeach()
   set(SDM_ROOMS ${SDM_ROOMS} sdm_${name} CACHE INTERNAL "")
+endfunction()
+
+# sdm_rooms(NAME room ...): several rooms as one target, sdm::NAME.
+function(sdm_rooms name)
+  add_library(sdm_${name} INTERFACE)
+  add_library(sdm::${name} ALIAS sdm_${name})
+  set_target_properties(sdm_${name} PROPERTIES EXPORT_NAME ${name})
+  foreach(room IN LISTS ARGN)
+    target_link_libraries(sdm_${name} INTERFACE sdm_${room})
+  endforeach()
 endfunction()
 
 # sdm_test(NAME SOURCES a_test.cpp ... LINK target ...): a GoogleTest program, one ctest entry a test.

@@ -3,6 +3,7 @@
 
 #include <sdm/descent/online.h>
 #include <sdm/descent/solve.h>
+#include <sdm/descent/train/train.h>
 
 #include <cmath>
 #include <cstdio>
@@ -41,8 +42,8 @@ int main() {
   const Sensor usual{1.0, sdm::Matrix<double>::Random(1, 500)};
   sdm::TrainOptions options;
   options.keep_inverse_covariance = true;
-  sdm::OnlineCascade<double> model(
-      sdm::train(usual, sdm::Matrix<double>::Zero(1, 1), usual.places, options));
+  auto model =
+      sdm::online(sdm::train(usual, sdm::Matrix<double>::Zero(1, 1), usual.places, options));
 
   const Sensor worn{0.6, sdm::Matrix<double>::Random(1, 200)};  // the gain has dropped
   const double before = mean_error(model.cascade(), worn);

@@ -13,7 +13,7 @@
 #include <random>
 
 #include "sdm/face/aligner.h"
-#include "sdm/face/trainer.h"
+#include "sdm/face/train/trainer.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "sdm/rigid/train_tracker.h"
+#include "sdm/rigid/train/train_tracker.h"
 
 // A frame of the world, which has moved by (t, t / 2) pixels at time t.
 sdm::image::Image<std::uint8_t> camera(double t) {

@@ -2,10 +2,9 @@
 // which live on a circle and not on a line, so the problem says itself how states move. The answer
 // of the cascade is good; `refine` gives the last digits.
 
-#include <sdm/descent/partition.h>
 #include <sdm/descent/refine.h>
 #include <sdm/descent/solve.h>
-#include <sdm/descent/train.h>
+#include <sdm/descent/train/train_partition.h>
 
 #include <cmath>
 #include <cstdio>

@@ -10,7 +10,7 @@
 
 #include "sdm/pose/object.h"
 #include "sdm/pose/projection.h"
-#include "sdm/pose/train_estimator.h"
+#include "sdm/pose/train/train_estimator.h"
 
 int main() {
   using namespace sdm::pose;

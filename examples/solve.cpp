@@ -2,7 +2,7 @@
 // has not seen. No derivative of h is ever taken: h could as well be a simulation or a table.
 
 #include <sdm/descent/solve.h>
-#include <sdm/descent/train.h>
+#include <sdm/descent/train/train.h>
 
 #include <cmath>
 #include <cstdio>

@@ -4,9 +4,9 @@
 
 #include <chrono>
 
-#include "experiments/machine.h"
-#include "experiments/report.h"
-#include "sdm/error.h"
+#include "report/machine.h"
+#include "report/page.h"
+#include "sdm/base/error.h"
 
 namespace sdm::experiments {
 namespace {

@@ -6,10 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "experiments/results.h"
-#include "sdm/error.h"
+#include "report/page.h"
+#include "report/results.h"
+#include "sdm/base/error.h"
 
 namespace sdm::experiments {
+
+using namespace report;  // an experiment speaks of series, tables and results all the time
 
 /// What every experiment is given.
 struct ExperimentContext {
@@ -20,6 +23,8 @@ struct ExperimentContext {
   bool quick = false;
   /// The data folder (find_data); empty: the experiment looks in the usual places.
   std::filesystem::path data;
+  /// Where a file is that comes with the program ("face68.sdm"); throws Error if it is nowhere.
+  std::function<std::filesystem::path(const std::string& name)> shipped_file;
   /// rigid: a real video in place of the installed ones, and what to follow in it (x, y, width and
   /// height, or x, y of four corners).
   std::string video;
@@ -41,9 +46,7 @@ struct ExperimentContext {
   }
 };
 
-struct Experiment {
-  std::string name;
-  std::string description;
+struct Experiment : Section {
   Results (*run)(const ExperimentContext&);
   /// About how long it takes on two cores, for the time left of several; and with `quick`.
   double seconds = 60, quick_seconds = 10;
@@ -56,7 +59,7 @@ class NoData : public Error {
 };
 
 /// Every experiment, in the order `sdm reproduce all` runs them. To add one: write
-/// experiments/NAME.cpp, declare its function below, give it a line in registry.cpp.
+/// experiments/NAME/NAME.cpp, declare its function below, give it a line in registry.cpp.
 const std::vector<Experiment>& all_experiments();
 
 /// Throws Error listing the names there are.

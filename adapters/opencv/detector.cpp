@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "adapters/opencv/image.h"
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 
 namespace sdm::opencv {
 namespace {

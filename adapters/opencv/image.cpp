@@ -8,7 +8,7 @@
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 #include "sdm/image/grey.h"
 
 namespace sdm::opencv {

@@ -8,7 +8,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "adapters/opencv/image.h"
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 
 namespace sdm::opencv {
 namespace {

@@ -10,11 +10,12 @@
 #include "apps/sdm/commands.h"
 #include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 #include "sdm/face/adapter.h"
 #include "sdm/face/aligner.h"
-#include "sdm/face/annotations.h"
-#include "sdm/face/trial.h"
+#include "sdm/face/data/annotations.h"
+#include "sdm/face/train/adaptation_learner.h"
+#include "sdm/face/train/trial.h"
 #include "sdm/io/file.h"
 
 namespace sdm::app {

@@ -19,10 +19,10 @@
 #include "apps/sdm/faces.h"
 #include "apps/sdm/numbers.h"
 #include "apps/sdm/progress.h"
-#include "sdm/error.h"
+#include "sdm/base/error.h"
+#include "sdm/base/thread_pool.h"
 #include "sdm/face/aligner.h"
-#include "sdm/face/boxes.h"
-#include "sdm/linear/thread_pool.h"
+#include "sdm/face/data/boxes.h"
 
 namespace sdm::app {
 namespace {

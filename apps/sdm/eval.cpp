@@ -15,12 +15,12 @@
 #include "apps/sdm/progress.h"
 #include "apps/sdm/score.h"
 #include "apps/sdm/sheet.h"
-#include "experiments/face_methods.h"
-#include "experiments/plot.h"
-#include "experiments/results.h"
-#include "sdm/error.h"
-#include "sdm/face/boxes.h"
-#include "sdm/face/evaluation.h"
+#include "experiments/faces/face_methods.h"
+#include "report/plot.h"
+#include "report/results.h"
+#include "sdm/base/error.h"
+#include "sdm/face/data/boxes.h"
+#include "sdm/face/data/evaluation.h"
 
 namespace sdm::app {
 namespace {
@@ -103,7 +103,7 @@ void print(const std::vector<face::Evaluation>& results, const std::vector<FaceM
                      !m.seconds.empty() ? fmt::format("{:.0f}", m.microseconds()) : "-"});
     regions[0].push_back(r.name);
   }
-  fmt::print("{}\n", experiments::format_table(lines));
+  fmt::print("{}\n", report::format_table(lines));
   // By name: methods may have different points.
   for (const face::Region& region : face::ibug(68).regions) {
     std::vector<std::string> line{region.name};
@@ -117,7 +117,7 @@ void print(const std::vector<face::Evaluation>& results, const std::vector<FaceM
     }
     if (any) regions.push_back(line);
   }
-  if (regions.size() > 1) fmt::print("{}\n", experiments::format_table(regions));
+  if (regions.size() > 1) fmt::print("{}\n", report::format_table(regions));
 }
 
 cv::Mat worst_cases(const face::Evaluation& result, const FaceMethod& method,
@@ -221,9 +221,9 @@ void evaluate(const EvalArguments& arguments) {
     if (arguments.score) fmt::print("\n{}\n", score_table(names_of(arguments), curves));
   }
   if (!arguments.plot.empty()) {
-    std::vector<experiments::Chart> charts{experiments::error_curves(results)};
+    std::vector<report::Chart> charts{experiments::error_curves(results)};
     if (arguments.score) charts.emplace_back(score_chart(names_of(arguments), curves));
-    experiments::write_text(arguments.plot, experiments::svg(charts, 1));
+    report::write_text(arguments.plot, report::svg(charts, 1));
   }
   if (!arguments.sheet.empty())
     opencv::write_image(arguments.sheet,

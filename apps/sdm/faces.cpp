@@ -4,12 +4,12 @@
 
 #include <CLI/CLI.hpp>
 
-#include "experiments/shipped_model.h"
+#include "apps/sdm/shipped_model.h"
 
 namespace sdm::app {
 
 face::Model load_face_model(const std::string& path) {
-  return path.empty() ? experiments::shipped_face_model() : face::Model::load(path);
+  return path.empty() ? shipped_face_model() : face::Model::load(path);
 }
 
 face::BoxConvention box_convention(const face::Model& model, const std::string& detector,

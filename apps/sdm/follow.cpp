@@ -15,9 +15,9 @@
 #include "apps/sdm/commands.h"
 #include "apps/sdm/numbers.h"
 #include "apps/sdm/video_loop.h"
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 #include "sdm/rigid/file.h"
-#include "sdm/rigid/train_tracker.h"
+#include "sdm/rigid/train/train_tracker.h"
 
 namespace sdm::app {
 namespace {

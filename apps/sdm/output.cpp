@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 
 namespace sdm::app {
 

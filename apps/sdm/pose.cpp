@@ -13,10 +13,10 @@
 #include "apps/sdm/numbers.h"
 #include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 #include "sdm/pose/file.h"
 #include "sdm/pose/object.h"
-#include "sdm/pose/train_estimator.h"
+#include "sdm/pose/train/train_estimator.h"
 
 namespace sdm::app {
 namespace {

@@ -8,9 +8,10 @@
 #include "apps/sdm/numbers.h"
 #include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
+#include "apps/sdm/shipped_model.h"
 #include "experiments/registry.h"
-#include "experiments/report.h"
-#include "sdm/error.h"
+#include "report/page.h"
+#include "sdm/base/error.h"
 
 namespace sdm::app {
 namespace {
@@ -39,6 +40,8 @@ void reproduce(const ReproduceArguments& arguments) {
   double total = 0, done = 0;
   for (const auto& experiment : chosen) total += cost(experiment);
 
+  const std::vector<report::Section> sections(experiments::all_experiments().begin(),
+                                              experiments::all_experiments().end());
   Progress progress(chosen.size() == 1 ? chosen[0].name : "reproduce");
   auto all = nlohmann::ordered_json::array();
   std::vector<std::string> failures;
@@ -53,8 +56,9 @@ void reproduce(const ReproduceArguments& arguments) {
       progress.update((done + share * cost(experiment)) / total,
                       chosen.size() == 1 ? activity : experiment.name + " " + activity);
     };
+    context.shipped_file = shipped_file;
     context.report(0, "");
-    const experiments::Results results = experiments::run_and_write(experiment, context);
+    const report::Results results = experiments::run_and_write(experiment, context);
     done += cost(experiment);
     if (results.run.contains("message")) {
       failures.push_back(results.run.at("message").get<std::string>());
@@ -67,11 +71,12 @@ void reproduce(const ReproduceArguments& arguments) {
                                 (context.output / experiment.name / "results.json").string()));
     }
     if (arguments.json) all.push_back(results.json());
-    experiments::write_report(context.output);  // after each: a stopped run leaves a page
+    // After each: a stopped run leaves a page.
+    report::write_page(sections, context.output, shipped_file_or_none("chart.umd.js"));
   }
   progress.clear();
   if (arguments.json)
-    fmt::print("{}", experiments::json_text(all.size() == 1 ? all.front() : all));
+    fmt::print("{}", report::json_text(all.size() == 1 ? all.front() : all));
   else
     fmt::print("look at {}\n", (arguments.context.output / "index.html").string());
   if (failures.size() == 1 && chosen.size() == 1) throw Error(failures[0]);

@@ -7,12 +7,12 @@
 
 #include "adapters/opencv/image.h"
 #include "apps/sdm/progress.h"
-#include "experiments/results.h"
-#include "sdm/error.h"
+#include "report/results.h"
+#include "sdm/base/error.h"
+#include "sdm/base/thread_pool.h"
 #include "sdm/face/aligner.h"
-#include "sdm/face/markup.h"
-#include "sdm/face/trial.h"
-#include "sdm/linear/thread_pool.h"
+#include "sdm/face/data/markup.h"
+#include "sdm/face/train/trial.h"
 
 namespace sdm::app {
 
@@ -80,13 +80,13 @@ std::string score_table(const std::vector<std::string>& names,
                      fmt::format("{:.2f}", 100 * c.at(0.5).true_positives),
                      fmt::format("{:.2f}", 100 * c.at(0.5).false_alarms)});
   }
-  return experiments::format_table(lines);
+  return report::format_table(lines);
 }
 
-experiments::LineChart score_chart(const std::vector<std::string>& names,
-                                   const std::vector<face::Roc>& curves) {
-  experiments::LineChart chart{"Score: true positives against false alarms",
-                               "failed fits that pass", "good fits that pass"};
+report::LineChart score_chart(const std::vector<std::string>& names,
+                              const std::vector<face::Roc>& curves) {
+  report::LineChart chart{"Score: true positives against false alarms", "failed fits that pass",
+                          "good fits that pass"};
   chart.markers = false;
   chart.log_x = true;
   for (std::size_t i = 0; i < curves.size(); ++i)

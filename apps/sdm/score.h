@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "experiments/plot.h"
-#include "sdm/face/annotations.h"
+#include "report/plot.h"
+#include "sdm/face/data/annotations.h"
+#include "sdm/face/data/roc.h"
 #include "sdm/face/model.h"
-#include "sdm/face/roc.h"
 
 namespace sdm::app {
 
@@ -22,7 +22,7 @@ face::Roc score_curve(const face::Model& model, const face::Annotations& truth, 
 nlohmann::ordered_json score_json(const face::Roc& curve);
 std::string score_table(const std::vector<std::string>& names,
                         const std::vector<face::Roc>& curves);
-experiments::LineChart score_chart(const std::vector<std::string>& names,
-                                   const std::vector<face::Roc>& curves);
+report::LineChart score_chart(const std::vector<std::string>& names,
+                              const std::vector<face::Roc>& curves);
 
 }  // namespace sdm::app

@@ -20,9 +20,9 @@
 #include "apps/sdm/numbers.h"
 #include "apps/sdm/output.h"
 #include "apps/sdm/video_loop.h"
-#include "experiments/plot.h"
-#include "experiments/results.h"
-#include "sdm/error.h"
+#include "report/plot.h"
+#include "report/results.h"
+#include "sdm/base/error.h"
 #include "sdm/face/tracker.h"
 
 namespace sdm::app {
@@ -107,12 +107,12 @@ class History {
   }
 
   std::string svg() const {
-    experiments::LineChart score{"Score", "seconds", "probability of a good fit"},
+    report::LineChart score{"Score", "seconds", "probability of a good fit"},
         pose{"Head pose", "seconds", "degrees"},
         off{"Landmarks off the rigid head", "seconds", "percent of its size"};
     score.series.push_back({"lost below", {0, end_}, {threshold_, threshold_}});
     for (const auto& one : curves_) {
-      const auto add = [&](experiments::LineChart& chart, const char* name, std::size_t which) {
+      const auto add = [&](report::LineChart& chart, const char* name, std::size_t which) {
         chart.series.push_back(
             {fmt::format("{} {}", name, one.first), one.second.time, one.second.values[which]});
       };
@@ -122,12 +122,12 @@ class History {
       add(pose, "roll", 3);
       add(off, "face", 4);
     }
-    std::vector<experiments::Chart> charts;
-    for (experiments::LineChart* chart : {&score, &pose, &off}) {
+    std::vector<report::Chart> charts;
+    for (report::LineChart* chart : {&score, &pose, &off}) {
       chart->markers = false;
       charts.emplace_back(*chart);
     }
-    return experiments::svg(charts, 1);
+    return report::svg(charts, 1);
   }
 
   std::set<int> ids;
@@ -193,7 +193,7 @@ void track(const TrackArguments& arguments) {
     return stopped != 0 || (arguments.frames > 0 && loop.number() + 1 >= arguments.frames);
   };
   const auto finish_plot = [&] {
-    if (!arguments.plot.empty()) experiments::write_text(arguments.plot, history.svg());
+    if (!arguments.plot.empty()) report::write_text(arguments.plot, history.svg());
   };
   try {
     while (!is_over() && loop.next()) {

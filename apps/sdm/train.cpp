@@ -16,16 +16,17 @@
 #include "apps/sdm/numbers.h"
 #include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
-#include "experiments/plot.h"
-#include "experiments/results.h"
-#include "sdm/error.h"
+#include "report/plot.h"
+#include "report/results.h"
+#include "sdm/base/error.h"
+#include "sdm/base/thread_pool.h"
 #include "sdm/face/adaptation.h"
-#include "sdm/face/annotations.h"
-#include "sdm/face/boxes.h"
-#include "sdm/face/markup.h"
-#include "sdm/face/train_confidence.h"
-#include "sdm/face/trainer.h"
-#include "sdm/linear/thread_pool.h"
+#include "sdm/face/data/annotations.h"
+#include "sdm/face/data/boxes.h"
+#include "sdm/face/data/markup.h"
+#include "sdm/face/train/adaptation_learner.h"
+#include "sdm/face/train/train_confidence.h"
+#include "sdm/face/train/trainer.h"
 
 namespace sdm::app {
 namespace {
@@ -210,7 +211,7 @@ void learn_markup(const TrainArguments& a, const std::vector<int>& ids,
 }
 
 void plot(const fs::path& path, const face::TrainedFace& trained) {
-  experiments::Series train{"training, held out", {0}, {}}, dev{"dev", {0}, {}};
+  report::Series train{"training, held out", {0}, {}}, dev{"dev", {0}, {}};
   train.y.push_back(100 * trained.stages.front().stage.error_before);
   dev.y.push_back(100 * trained.dev_start_error);
   for (const face::FaceStage& stage : trained.stages) {
@@ -219,11 +220,11 @@ void plot(const fs::path& path, const face::TrainedFace& trained) {
     dev.x.push_back(stage.stage.stage + 1);
     dev.y.push_back(100 * stage.dev_error);
   }
-  experiments::LineChart chart{"Error after each stage", "stage", "error, % of the unit"};
+  report::LineChart chart{"Error after each stage", "stage", "error, % of the unit"};
   chart.log_y = true;
   chart.series = {train};
   if (std::isfinite(dev.y.front())) chart.series.push_back(dev);
-  experiments::write_text(path, experiments::svg({chart}, 1));
+  report::write_text(path, report::svg({chart}, 1));
 }
 
 // Gives a finished model the score of its fits, or another one; its maps stay as they are.

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 
 namespace sdm::app {
 

@@ -1,6 +1,6 @@
 // The commands that read pictures, in a tool built without OpenCV: they are there and say so.
 #include "apps/sdm/commands.h"
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 
 namespace sdm::app {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "formatted.h"
-#include "sdm/error.h"
+#include "base/formatted.h"
+#include "sdm/base/error.h"
 
 namespace sdm {
 

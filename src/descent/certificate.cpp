@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "formatted.h"
+#include "base/formatted.h"
 
 namespace sdm {
 

@@ -1,6 +1,6 @@
 #include "sdm/descent/solve.h"
 
-#include "formatted.h"
+#include "base/formatted.h"
 
 namespace sdm {
 

@@ -1,15 +1,12 @@
 #include "sdm/face/adaptation.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "face/lesson.h"
-#include "face/robust.h"
-#include "formatted.h"
-#include "hash.h"
-#include "sdm/error.h"
+#include "base/formatted.h"
+#include "base/hash.h"
+#include "sdm/base/error.h"
 
 namespace sdm::face {
 namespace {
@@ -109,73 +106,6 @@ Adaptation Adaptation::from(const io::Model& file) {
     throw Error(formatted("adaptation state: the header is not one: {}", error.what()));
   }
   return state;
-}
-
-void AdaptationOptions::validate() const {
-  if (starts < 1 || starts > 1000)
-    throw Error(formatted("{} starts of each face, expected 1 to 1000", starts));
-  if (!(robust >= 0)) throw Error(formatted("the robust error is {}, expected 0 or more", robust));
-}
-
-struct AdaptationLearner::State {
-  State(const Model& m, const AdaptationOptions& o) : model(m), options(o), lesson(m) {
-    for (const CompactMap& map : m.maps)
-      sums.push_back(Matrix<double>::Zero(map.rank() + 1, map.rank() + 1));
-  }
-
-  const Model& model;
-  AdaptationOptions options;
-  Lesson lesson;
-  std::vector<Matrix<double>> sums;
-  Index faces = 0;
-};
-
-AdaptationLearner::AdaptationLearner(const Model& model, const AdaptationOptions& options) {
-  model.validate();
-  options.validate();
-  state_ = std::make_unique<State>(model, options);
-}
-AdaptationLearner::~AdaptationLearner() = default;
-
-void AdaptationLearner::add(image::ByteView grey, const Shape& truth) {
-  State& s = *state_;
-  s.lesson.require_face(grey, truth);
-  Noise noise(s.options.seed + static_cast<std::uint64_t>(s.faces));
-  for (int start = 0; start < s.options.starts; ++start) {
-    s.lesson.start(grey, truth, start, noise);
-    for (std::size_t k = 0; k < s.model.maps.size(); ++k) {
-      const CompactMap& map = s.model.maps[k];
-      const Vector<float> z = s.lesson.see(k);
-      const double weight = robust_weight(s.lesson.error(), s.options.robust);
-      Vector<double> phi(z.size() + 1);
-      phi << z.cast<double>(), 1;
-      s.sums[k] += weight * phi * phi.transpose();
-      if (!s.model.mirror.empty()) {
-        phi.segment(map.even, map.rank() - map.even) *= -1;
-        s.sums[k] += weight * phi * phi.transpose();
-      }
-      s.lesson.move(map.bias - map.left * z);
-    }
-  }
-  ++s.faces;
-}
-
-Adaptation AdaptationLearner::finish() const {
-  if (state_->faces == 0)
-    throw Error("there are no faces to learn the adaptation state from, expected at least one");
-  Adaptation result;
-  result.fingerprint = face::fingerprint(state_->model);
-  result.name = state_->model.name;
-  result.provenance = state_->model.provenance;
-  result.licence = state_->model.licence;
-  for (Matrix<double> sum : state_->sums) {
-    // Directions that no face showed must have an inverse too.
-    const Index rank = sum.rows() - 1;
-    sum.diagonal().array() += 1e-6 * sum.diagonal().head(rank).mean() + 1e-12;
-    const Matrix<double> inverse = sum.llt().solve(Matrix<double>::Identity(rank + 1, rank + 1));
-    result.inverse_covariances.push_back((inverse + inverse.transpose()) / 2);
-  }
-  return result;
 }
 
 }  // namespace sdm::face

@@ -1,8 +1,8 @@
 #include "sdm/face/adapter.h"
 
+#include "base/formatted.h"
 #include "face/lesson.h"
-#include "formatted.h"
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 
 namespace sdm::face {
 namespace {

@@ -1,8 +1,8 @@
 #include "sdm/face/aligner.h"
 
+#include "base/formatted.h"
 #include "face/walk.h"
-#include "formatted.h"
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 
 namespace sdm::face {
 

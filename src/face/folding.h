@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "sdm/types.h"
+#include "sdm/base/types.h"
 
 namespace sdm::face {
 

@@ -1,7 +1,7 @@
 #include "face/mirror.h"
 
-#include "formatted.h"
-#include "sdm/error.h"
+#include "base/formatted.h"
+#include "sdm/base/error.h"
 
 namespace sdm::face {
 

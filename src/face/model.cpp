@@ -4,10 +4,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/formatted.h"
 #include "face/folding.h"
 #include "face/mirror.h"
-#include "formatted.h"
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 
 namespace sdm::face {
 namespace {

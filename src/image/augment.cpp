@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "formatted.h"
+#include "base/formatted.h"
 #include "image/checks.h"
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 
 namespace sdm::image {
 namespace {

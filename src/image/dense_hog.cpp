@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/simd.h"
 #include "image/checks.h"
 #include "sdm/image/hog.h"
-#include "simd.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/dense_hog.cpp"

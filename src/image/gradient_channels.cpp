@@ -2,9 +2,9 @@
 
 #include <cstring>
 
-#include "formatted.h"
-#include "sdm/error.h"
-#include "simd.h"
+#include "base/formatted.h"
+#include "base/simd.h"
+#include "sdm/base/error.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/gradient_channels.cpp"

@@ -1,8 +1,8 @@
 #include "sdm/image/grey.h"
 
+#include "base/simd.h"
 #include "image/checks.h"
 #include "image/scalar.h"
-#include "simd.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/grey.cpp"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/simd.h"
 #include "image/checks.h"
-#include "simd.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/hog.cpp"

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "formatted.h"
+#include "base/formatted.h"
+#include "base/simd.h"
 #include "image/checks.h"
-#include "sdm/error.h"
-#include "simd.h"
+#include "sdm/base/error.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/resample.cpp"

@@ -2,10 +2,10 @@
 
 #include <cstdlib>
 
+#include "base/simd.h"
 #include "image/checks.h"
 #include "image/sample.h"
 #include "image/scalar.h"
-#include "simd.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/warp.cpp"

@@ -5,10 +5,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "formatted.h"
+#include "base/formatted.h"
 #include "io/crc32c.h"
 #include "io/format.h"
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 
 namespace sdm::io {
 namespace {

@@ -11,9 +11,9 @@
 #include <system_error>
 #include <utility>
 
-#include "formatted.h"
+#include "base/formatted.h"
 #include "io/format.h"
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 
 namespace sdm::io {
 namespace {

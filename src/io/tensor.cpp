@@ -6,9 +6,9 @@
 #include <limits>
 #include <new>
 
-#include "formatted.h"
+#include "base/formatted.h"
 #include "io/format.h"
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 
 namespace sdm::io {
 namespace {

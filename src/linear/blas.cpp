@@ -22,7 +22,7 @@ void dsyevd_(const char* jobz, const char* uplo, const int* n, double* a, const 
 #include <Eigen/Eigenvalues>
 #endif
 
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 
 namespace sdm::linear::blas {
 

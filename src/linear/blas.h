@@ -1,10 +1,11 @@
 #pragma once
 
-#include "sdm/types.h"
+#include "sdm/base/types.h"
 
 // The few dense kernels that training spends its time in: OpenBLAS where it was built in, Eigen
-// otherwise. Each call runs on the calling thread alone while a ThreadPool lives: parallelism is
-// over calls of fixed shape, so the bits do not depend on the number of threads.
+// otherwise. Whoever calls them holds a SingleThreaded, so that a call runs on the calling thread
+// alone: parallelism is over calls of fixed shape, and the bits do not depend on the number of
+// threads.
 namespace sdm::linear::blas {
 
 /// Holds OpenBLAS, which has one number of threads for the whole process, to one thread while any

@@ -30,6 +30,7 @@ Matrix<Scalar> leading(const Matrix<Scalar>& vectors, const Vector<Scalar>& asce
 template <class Scalar>
 Matrix<Scalar> principal_components(const NormalEquations<Scalar>& equations, double energy,
                                     bool centred, std::uint64_t seed, ThreadPool& pool) {
+  const blas::SingleThreaded single_threaded;
   constexpr Index kDense = 1024;  // below this a full decomposition is as quick
   constexpr int kPowerSteps = 3;
   SymmetricTiles<Scalar> gram = equations.gram;

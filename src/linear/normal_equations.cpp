@@ -22,6 +22,7 @@ template <class Scalar>
 void NormalEquations<Scalar>::add(ConstMatrixRef<Scalar> scaled_features,
                                   ConstMatrixRef<Scalar> scaled_targets,
                                   ConstVectorRef<Scalar> root_weights, ThreadPool& pool) {
+  const blas::SingleThreaded single_threaded;
   gram.add_outer(scaled_features, pool);
   blas::multiply<Scalar>(false, true, features(), targets(), scaled_features.cols(), 1,
                          scaled_features.data(), scaled_features.outerStride(),
@@ -47,6 +48,7 @@ NormalEquations<Scalar>& NormalEquations<Scalar>::operator+=(const NormalEquatio
 template <class Scalar>
 NormalEquations<Scalar> NormalEquations<Scalar>::project(const Matrix<Scalar>& p,
                                                          ThreadPool& pool) const {
+  const blas::SingleThreaded single_threaded;
   NormalEquations result(p.cols(), targets());
   const Matrix<Scalar> gram_p = gram.multiply(p, pool);
   Matrix<Scalar> small(p.cols(), p.cols());

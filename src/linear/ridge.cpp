@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 
-#include "formatted.h"
+#include "base/formatted.h"
 #include "linear/blas.h"
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 
 namespace sdm::linear {
 namespace {
@@ -36,6 +36,7 @@ Index vanishing_pivot(const Vector<Scalar>& factor_diagonal,
 template <class Scalar>
 LinearPredictor<Scalar> ridge(const NormalEquations<Scalar>& equations, double lambda, bool centred,
                               ThreadPool& pool) {
+  const blas::SingleThreaded single_threaded;
   if (!(equations.weight_sum > 0))
     throw Error(formatted("the samples' weights sum to {}, expected a positive number",
                           equations.weight_sum));
@@ -73,6 +74,7 @@ LinearPredictor<Scalar> ridge(const NormalEquations<Scalar>& equations, double l
 template <class Scalar>
 Matrix<double> residual_gram(const NormalEquations<Scalar>& equations,
                              const LinearPredictor<Scalar>& predictor, ThreadPool& pool) {
+  const blas::SingleThreaded single_threaded;
   const Matrix<Scalar>& b = predictor.weights;
   const Vector<double> c =
       (predictor.target_mean - b.transpose() * predictor.feature_mean).template cast<double>();

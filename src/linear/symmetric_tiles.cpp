@@ -63,6 +63,7 @@ const Scalar* SymmetricTiles<Scalar>::tile(Index i, Index j) const {
 
 template <class Scalar>
 void SymmetricTiles<Scalar>::add_outer(ConstMatrixRef<Scalar> columns, ThreadPool& pool) {
+  const blas::SingleThreaded single_threaded;
   const Index ld = columns.outerStride();
   pool.run(static_cast<Index>(offset_.size()), [&](Index k, int) {
     const auto [i, j] = lower_pair(k);
@@ -116,6 +117,7 @@ Matrix<Scalar> SymmetricTiles<Scalar>::dense() const {
 template <class Scalar>
 Matrix<Scalar> SymmetricTiles<Scalar>::multiply(ConstMatrixRef<Scalar> right,
                                                 ThreadPool& pool) const {
+  const blas::SingleThreaded single_threaded;
   Matrix<Scalar> result(size_, right.cols());
   pool.run(tiles(), [&](Index i, int) {
     for (Index j = 0; j < tiles(); ++j) {
@@ -133,6 +135,7 @@ Matrix<Scalar> SymmetricTiles<Scalar>::multiply(ConstMatrixRef<Scalar> right,
 // triangle to its right. The column and the triangle are shared out among the threads.
 template <class Scalar>
 Index SymmetricTiles<Scalar>::factorise(ThreadPool& pool) {
+  const blas::SingleThreaded single_threaded;
   const Index n = tiles();
   for (Index k = 0; k < n; ++k) {
     const Index bad = blas::cholesky(rows(k), tile(k, k), rows(k));
@@ -154,6 +157,7 @@ Index SymmetricTiles<Scalar>::factorise(ThreadPool& pool) {
 
 template <class Scalar>
 void SymmetricTiles<Scalar>::solve(Matrix<Scalar>& right, ThreadPool& pool) const {
+  const blas::SingleThreaded single_threaded;
   const Index n = tiles(), cols = right.cols(), ld = right.rows();
   const auto block = [&](Index i) { return right.data() + i * kTile; };
   for (Index k = 0; k < n; ++k) {

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "formatted.h"
-#include "sdm/error.h"
+#include "base/formatted.h"
+#include "sdm/base/error.h"
 
 namespace sdm {
 

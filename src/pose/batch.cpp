@@ -5,8 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "base/simd.h"
 #include "pose/state.h"
-#include "simd.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "pose/batch.cpp"

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "formatted.h"
+#include "base/formatted.h"
 #include "pose/batch.h"
 #include "pose/check.h"
 #include "pose/state.h"

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "formatted.h"
-#include "sdm/error.h"
+#include "base/formatted.h"
+#include "sdm/base/error.h"
 #include "sdm/io/file.h"
 #include "sdm/pose/object.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "formatted.h"
+#include "base/formatted.h"
 #include "pose/check.h"
 #include "pose/scaled_orthography.h"
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <optional>
 
-#include "formatted.h"
-#include "sdm/error.h"
+#include "base/formatted.h"
+#include "sdm/base/error.h"
 
 namespace sdm::pose {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "formatted.h"
+#include "base/formatted.h"
 #include "pose/check.h"
 #include "sdm/pose/projection.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "sdm/base/types.h"
 #include "sdm/pose/pose.h"
-#include "sdm/types.h"
 
 namespace sdm::pose {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "formatted.h"
-#include "sdm/error.h"
+#include "base/formatted.h"
+#include "sdm/base/error.h"
 #include "sdm/image/image_view.h"
 
 namespace sdm::rigid {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "formatted.h"
+#include "base/formatted.h"
 #include "rigid/check.h"
 #include "rigid/gradients.h"
 #include "rigid/warp_image.h"

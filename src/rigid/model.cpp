@@ -1,9 +1,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "formatted.h"
+#include "base/formatted.h"
 #include "rigid/state.h"
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 #include "sdm/rigid/tracker.h"
 
 namespace sdm::rigid {

@@ -3,8 +3,8 @@
 #include <Eigen/Geometry>
 #include <Eigen/LU>
 
-#include "formatted.h"
-#include "sdm/error.h"
+#include "base/formatted.h"
+#include "sdm/base/error.h"
 
 namespace sdm::rigid {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "adapters/opencv/image.h"
-#include "sdm/face/boxes.h"
+#include "sdm/face/data/boxes.h"
 #include "tests/io/expect_error.h"
 #include "tests/temporary_folder.h"
 

@@ -5,7 +5,7 @@
 
 #include "sdm/descent/solve.h"
 #ifdef CONSUMER_TRAINS
-#include "sdm/descent/train.h"
+#include "sdm/descent/train/train.h"
 #endif
 
 int main() {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 
 namespace sdm {
 namespace {

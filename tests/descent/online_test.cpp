@@ -6,7 +6,8 @@
 #include <limits>
 #include <random>
 
-#include "sdm/error.h"
+#include "sdm/base/error.h"
+#include "sdm/descent/train/train.h"
 #include "sdm/io/bytes.h"
 
 namespace sdm {
@@ -112,7 +113,7 @@ TEST_P(Online, MapsEqualTheBatchRidgeSolutionOnTheWeightedUnionAfterAnySequenceO
   const Data old_data = make(60, 1, known), new_data = make(25, 2, known);
   const auto trained = train(old_data.problem, old_data.starts, old_data.targets, online_options());
   std::vector<Pairs> pairs = training_pairs(old_data, trained.cascade, bias);
-  OnlineCascade<double> online(trained);
+  OnlineCascade<double> online = sdm::online(trained);
 
   const double weights[] = {1, 0.5, 7, 2};
   Vector<double> f(5), delta(2), scratch(0);
@@ -141,7 +142,7 @@ TEST_P(Online, ForgettingGivesSampleIOfNTheWeightLambdaToTheNMinusI) {
   const Data old_data = make(60, 3, known), new_data = make(30, 4, known);
   const auto trained = train(old_data.problem, old_data.starts, old_data.targets, online_options());
   const double lambda = 0.9;
-  OnlineCascade<double> online(trained);
+  OnlineCascade<double> online = sdm::online(trained);
   Pairs pairs;
   Vector<double> f(5);
   const Index n = new_data.problem.samples();
@@ -165,7 +166,8 @@ TEST(OnlineCascade, LearnsASampleThatItWeighsHeavily) {
   const Data data = make(60, 5, false);
   Data odd = make(1, 6, false);
   odd.targets.array() += 3;  // labelled unlike anything in training
-  OnlineCascade<double> online(train(data.problem, data.starts, data.targets, online_options()));
+  OnlineCascade<double> online =
+      sdm::online(train(data.problem, data.starts, data.targets, online_options()));
   const auto error = [&] {
     Vector<double> x = odd.starts.col(0), f(5), delta(2), scratch(0);
     for (int k = 0; k < 3; ++k) {
@@ -182,8 +184,8 @@ TEST(OnlineCascade, LearnsASampleThatItWeighsHeavily) {
 
 TEST(OnlineCascade, SurvivesAModelFile) {
   const Data data = make(40, 7, false);
-  const OnlineCascade<double> online(
-      train(data.problem, data.starts, data.targets, online_options()));
+  const OnlineCascade<double> online =
+      sdm::online(train(data.problem, data.starts, data.targets, online_options()));
   const auto back = online_from_model<double>(io::read(io::to_bytes(to_model(online))));
   for (std::size_t k = 0; k < 3; ++k) {
     EXPECT_EQ(back.cascade().maps[k].matrix(), online.cascade().maps[k].matrix());
@@ -202,7 +204,7 @@ struct Failing : Hidden {
 TEST(OnlineCascade, IsAsItWasAfterAnUpdateThatFails) {
   const Data data = make(40, 9, false);
   const auto trained = train(data.problem, data.starts, data.targets, online_options());
-  OnlineCascade<double> online(trained);
+  OnlineCascade<double> online = sdm::online(trained);
   const Vector<double> x0 = data.starts.col(0), target = data.targets.col(0);
   EXPECT_THROW(online.update(Failing{data.problem}, 0, x0, target), Error);
   for (std::size_t k = 0; k < 3; ++k) {
@@ -213,7 +215,8 @@ TEST(OnlineCascade, IsAsItWasAfterAnUpdateThatFails) {
 
 TEST(OnlineCascade, RefusesAProblemAStartOrATargetThatDoesNotFit) {
   const Data data = make(40, 10, false);
-  OnlineCascade<double> online(train(data.problem, data.starts, data.targets, online_options()));
+  OnlineCascade<double> online =
+      sdm::online(train(data.problem, data.starts, data.targets, online_options()));
   const Vector<double> two = Vector<double>::Zero(2), three = Vector<double>::Zero(3);
   EXPECT_THROW(online.update(data.problem, 0, three, two), Error);
   EXPECT_THROW(online.update(data.problem, 0, two, three), Error);
@@ -226,7 +229,7 @@ TEST(OnlineCascade, RefusesAProblemAStartOrATargetThatDoesNotFit) {
 TEST(OnlineCascade, RejectsBadInput) {
   const Data data = make(40, 8, false);
   auto trained = train(data.problem, data.starts, data.targets, online_options());
-  OnlineCascade<double> online(trained);
+  OnlineCascade<double> online = sdm::online(trained);
   Vector<double> f = Vector<double>::Ones(5), delta = Vector<double>::Ones(2);
   EXPECT_THROW(online.update_stage(3, f, delta), Error);
   EXPECT_THROW(online.update_stage(0, Vector<double>::Ones(4), delta), Error);
@@ -234,7 +237,7 @@ TEST(OnlineCascade, RejectsBadInput) {
   EXPECT_THROW(online.update_stage(0, f, delta, {.weight = 0}), Error);
   EXPECT_THROW(online.update_stage(0, f, delta, {.forgetting = 1.5}), Error);
   trained.inverse_covariances.pop_back();
-  EXPECT_THROW(OnlineCascade<double>{trained}, Error);
+  EXPECT_THROW(sdm::online(trained), Error);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "sdm/descent/train.h"
+#include "sdm/descent/train/train.h"
 #include "tests/linear/random.h"
 
 namespace sdm {

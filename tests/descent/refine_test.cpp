@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 
 namespace sdm {
 namespace {

@@ -8,8 +8,9 @@
 #include <limits>
 
 #include "face/lesson.h"
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 #include "sdm/face/aligner.h"
+#include "sdm/face/train/adaptation_learner.h"
 #include "sdm/io/bytes.h"
 #include "tests/face/drawn_faces.h"
 #include "tests/temporary_folder.h"

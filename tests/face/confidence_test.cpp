@@ -5,10 +5,10 @@
 
 #include <cmath>
 
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 #include "sdm/face/aligner.h"
-#include "sdm/face/train_confidence.h"
-#include "sdm/face/trial.h"
+#include "sdm/face/train/train_confidence.h"
+#include "sdm/face/train/trial.h"
 #include "sdm/io/bytes.h"
 #include "tests/face/drawn_faces.h"
 

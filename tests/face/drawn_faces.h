@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sdm/face/frame.h"
-#include "sdm/face/trainer.h"
+#include "sdm/face/train/trainer.h"
 
 namespace sdm::face {
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <span>
 
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 #include "sdm/face/aligner.h"
 #include "sdm/io/bytes.h"
 #include "tests/face/drawn_faces.h"

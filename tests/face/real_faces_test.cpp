@@ -9,14 +9,14 @@
 #include "adapters/opencv/image.h"
 #include "sdm/face/adapter.h"
 #include "sdm/face/aligner.h"
-#include "sdm/face/annotations.h"
-#include "sdm/face/boxes.h"
-#include "sdm/face/evaluation.h"
-#include "sdm/face/markup.h"
-#include "sdm/face/roc.h"
+#include "sdm/face/data/annotations.h"
+#include "sdm/face/data/boxes.h"
+#include "sdm/face/data/evaluation.h"
+#include "sdm/face/data/markup.h"
+#include "sdm/face/data/roc.h"
 #include "sdm/face/tracker.h"
-#include "sdm/face/trainer.h"
-#include "sdm/face/trial.h"
+#include "sdm/face/train/trainer.h"
+#include "sdm/face/train/trial.h"
 
 namespace sdm::face {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 #include "tests/face/drawn_faces.h"
 
 namespace sdm::face {

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 #include "tests/face/drawn_faces.h"
 
 namespace sdm::face {

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 #include "sdm/io/bytes.h"
 #include "tests/io/seal.h"
 

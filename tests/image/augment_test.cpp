@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 #include "tests/image/pictures.h"
 
 namespace sdm::image {

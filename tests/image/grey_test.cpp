@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "image/scalar.h"
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 #include "tests/every_target.h"
 #include "tests/image/pictures.h"
 

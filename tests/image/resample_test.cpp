@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "image/scalar.h"
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 #include "tests/every_target.h"
 #include "tests/image/pictures.h"
 

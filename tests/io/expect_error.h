@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 
 namespace sdm::io {
 

@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "sdm/types.h"
+#include "sdm/base/types.h"
 
 namespace sdm {
 

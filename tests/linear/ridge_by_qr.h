@@ -3,7 +3,7 @@
 #include <Eigen/QR>
 #include <cmath>
 
-#include "sdm/types.h"
+#include "sdm/base/types.h"
 
 namespace sdm {
 

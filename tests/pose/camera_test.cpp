@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 
 namespace sdm::pose {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <gmock/gmock.h>
 
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 #include "sdm/pose/posit.h"
-#include "sdm/pose/train_estimator.h"
+#include "sdm/pose/train/train_estimator.h"
 #include "tests/every_target.h"
 #include "tests/pose/samples.h"
 

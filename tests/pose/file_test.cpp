@@ -4,9 +4,9 @@
 
 #include <fstream>
 
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 #include "sdm/pose/object.h"
-#include "sdm/pose/train_estimator.h"
+#include "sdm/pose/train/train_estimator.h"
 #include "tests/pose/samples.h"
 #include "tests/temporary_folder.h"
 

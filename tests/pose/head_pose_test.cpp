@@ -7,8 +7,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "sdm/error.h"
-#include "sdm/pose/rigid_shape.h"
+#include "sdm/base/error.h"
+#include "sdm/pose/train/rigid_shape.h"
 #include "tests/pose/head.h"
 
 namespace sdm::pose {

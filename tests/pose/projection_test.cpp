@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 #include "tests/pose/samples.h"
 
 namespace sdm::pose {

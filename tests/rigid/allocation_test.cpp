@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "sdm/rigid/train_tracker.h"
+#include "sdm/rigid/train/train_tracker.h"
 #include "tests/allocation_count.h"
 #include "tests/rigid/texture.h"
 

@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include "sdm/error.h"
-#include "sdm/rigid/train_tracker.h"
+#include "sdm/base/error.h"
+#include "sdm/rigid/train/train_tracker.h"
 #include "tests/rigid/texture.h"
 #include "tests/temporary_folder.h"
 

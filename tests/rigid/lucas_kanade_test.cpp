@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "rigid/gradients.h"
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 #include "tests/rigid/texture.h"
 
 namespace sdm::rigid {

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 
 namespace sdm::rigid {
 namespace {

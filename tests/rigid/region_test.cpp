@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sdm/error.h"
+#include "sdm/base/error.h"
 
 namespace sdm::rigid {
 namespace {

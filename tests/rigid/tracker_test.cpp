@@ -4,8 +4,8 @@
 #include <Eigen/Geometry>
 #include <limits>
 
-#include "sdm/error.h"
-#include "sdm/rigid/train_tracker.h"
+#include "sdm/base/error.h"
+#include "sdm/rigid/train/train_tracker.h"
 #include "tests/rigid/texture.h"
 
 namespace sdm::rigid {

@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "sdm/base/types.h"
 #include "sdm/io/model.h"
-#include "sdm/types.h"
 
 namespace sdm {
 

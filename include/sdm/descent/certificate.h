@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "sdm/error.h"
-#include "sdm/types.h"
+#include "sdm/base/error.h"
+#include "sdm/base/types.h"
 
 namespace sdm {
 

@@ -5,7 +5,6 @@
 #include "sdm/descent/cascade.h"
 #include "sdm/descent/problem.h"
 #include "sdm/descent/solve.h"
-#include "sdm/descent/train.h"
 
 namespace sdm {
 
@@ -29,11 +28,10 @@ struct OnlineOptions {
 template <class Scalar>
 class OnlineCascade {
  public:
-  /// From `train` with keep_inverse_covariance. Low-rank maps become whole ones.
-  /// Throws Error if an inverse covariance is missing or does not fit its map.
+  /// The cascade and inverse covariances that `train` gives with keep_inverse_covariance. Low-rank
+  /// maps become whole ones. Throws Error if an inverse covariance is missing or does not fit its
+  /// map.
   OnlineCascade(Cascade<Scalar> cascade, std::vector<Matrix<Scalar>> inverse_covariances);
-  explicit OnlineCascade(TrainResult<Scalar> trained)
-      : OnlineCascade(std::move(trained.cascade), std::move(trained.inverse_covariances)) {}
 
   const Cascade<Scalar>& cascade() const { return cascade_; }
   const std::vector<Matrix<Scalar>>& inverse_covariances() const { return inverse_; }

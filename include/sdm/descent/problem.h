@@ -4,9 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "sdm/error.h"
-#include "sdm/linear/symmetry.h"
-#include "sdm/types.h"
+#include "sdm/base/error.h"
+#include "sdm/base/types.h"
 
 namespace sdm {
 

@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "sdm/types.h"
+#include "sdm/base/types.h"
 
 namespace sdm {
 

@@ -4,9 +4,9 @@
 #include <limits>
 #include <string>
 
+#include "sdm/base/error.h"
 #include "sdm/descent/cascade.h"
 #include "sdm/descent/problem.h"
-#include "sdm/error.h"
 
 namespace sdm {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sdm/types.h"
+#include "sdm/base/types.h"
 
 namespace sdm::face {
 

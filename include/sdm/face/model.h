@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "sdm/base/types.h"
 #include "sdm/face/confidence.h"
 #include "sdm/face/frame.h"
 #include "sdm/face/recipe.h"
 #include "sdm/io/model.h"
-#include "sdm/types.h"
 
 namespace sdm::face {
 

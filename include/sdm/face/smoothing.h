@@ -1,7 +1,7 @@
 #pragma once
 
+#include "sdm/base/types.h"
 #include "sdm/face/frame.h"
-#include "sdm/types.h"
 
 namespace sdm::face {
 

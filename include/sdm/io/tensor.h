@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "sdm/types.h"
+#include "sdm/base/types.h"
 
 namespace sdm::io {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "sdm/linear/thread_pool.h"
-#include "sdm/types.h"
+#include "sdm/base/thread_pool.h"
+#include "sdm/base/types.h"
 
 namespace sdm::linear {
 

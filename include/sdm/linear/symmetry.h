@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "sdm/types.h"
+#include "sdm/base/types.h"
 
 namespace sdm {
 

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "sdm/base/types.h"
 #include "sdm/descent/cascade.h"
 #include "sdm/io/model.h"
 #include "sdm/pose/refine.h"
-#include "sdm/types.h"
 
 namespace sdm::pose {
 

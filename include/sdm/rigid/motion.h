@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 #include <string>
 
-#include "sdm/types.h"
+#include "sdm/base/types.h"
 
 namespace sdm::rigid {
 

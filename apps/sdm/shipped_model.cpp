@@ -1,0 +1,45 @@
+#include "apps/sdm/shipped_model.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include "sdm/base/error.h"
+
+namespace sdm::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Where to look, the first place first.
+std::vector<fs::path> folders() {
+  std::vector<fs::path> folders;
+  if (const char* named = std::getenv("SDM_MODELS")) folders.emplace_back(named);
+  // Beside the program, not at a fixed prefix: an unpacked or moved package works too.
+  std::error_code unknown;
+  const fs::path program = fs::read_symlink("/proc/self/exe", unknown);
+  if (!unknown) folders.push_back(program.parent_path().parent_path() / "share/sdm");
+  folders.insert(folders.end(), {SDM_SOURCE_MODELS, "models"});
+  return folders;
+}
+
+}  // namespace
+
+fs::path shipped_file_or_none(const std::string& name) {
+  for (const fs::path& folder : folders())
+    if (fs::exists(folder / name)) return folder / name;
+  return {};
+}
+
+fs::path shipped_file(const std::string& name) {
+  if (fs::path found = shipped_file_or_none(name); !found.empty()) return found;
+  std::string looked;
+  for (const fs::path& folder : folders()) looked += (looked.empty() ? "" : ", ") + folder.string();
+  throw Error(fmt::format("{}, which comes with sdm, is not in {}", name, looked));
+}
+
+face::Model shipped_face_model() { return face::Model::load(shipped_file("face68.sdm")); }
+
+}  // namespace sdm::app

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "experiments/faces/face_methods.h"
+
+namespace sdm::experiments {
+
+/// Whether this program was built with dlib.
+bool have_dlib();
+
+/// A 68-point shape predictor of dlib as a method. Throws: built without dlib; not such a file.
+FaceMethod dlib_method(std::string name, const std::filesystem::path& path);
+
+}  // namespace sdm::experiments

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sdm/face/data/annotations.h"
+#include "sdm/face/model.h"
+
+namespace sdm::face {
+
+/// The boxes of each picture. A picture in which nothing was found has none.
+using Boxes = std::map<std::string, std::vector<Box>>;
+
+/// Reads `file,x,y,w,h`, or several detectors side by side as
+/// `file,NAME_x,NAME_y,NAME_w,NAME_h,...` of which `detector` names one. Empty cells: nothing
+/// found. Throws: a bad line, named by FILE:LINE; `detector` is not in the file, or is needed.
+Boxes read_boxes(const std::filesystem::path& path, const std::string& detector = "");
+void write_boxes(const std::filesystem::path& path, const Boxes& boxes,
+                 const std::string& detector = "");
+
+/// Gives each face the box of its picture that covers its points best, the only one even if it
+/// touches none of them; a face in a picture without boxes has none then, whatever it had before.
+/// `give_box` does it for one face.
+void give_boxes(Annotations& annotations, const Boxes& boxes);
+void give_box(Annotation& face, const std::vector<Box>& boxes);
+
+/// A box such as a detector might have drawn around these true points, for a face on which it found
+/// nothing: the frame of the mean shape that fits the points, upright, moved and scaled by normal
+/// noise of the convention's deviations, as the convention's box. The same seed gives the same box.
+/// Throws: fewer than two different known points; another number of points than `mean` has.
+Box perturbed_box(const Shape& points, const Shape& mean, const BoxConvention& convention,
+                  std::uint64_t seed);
+
+}  // namespace sdm::face

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sdm/descent/train/train.h"
+#include "sdm/face/model.h"
+#include "sdm/face/train/mean_shape.h"
+#include "sdm/image/image_view.h"
+
+namespace sdm::face {
+
+/// A face to learn from: a grey picture, its landmarks, and the boxes of each detector in the order
+/// of TrainerOptions::detectors (without width where nothing was found, or left out).
+struct TrainingFace {
+  image::Image<std::uint8_t> picture;
+  Shape truth;
+  std::vector<Box> boxes;
+};
+
+/// How to train. Begin with a preset: without stages there is nothing to train.
+struct TrainerOptions {
+  Recipe recipe;
+
+  /// The partner of each point in a mirror: every face then teaches its mirror image too, and the
+  /// model has half the size. Empty: none.
+  std::vector<int> mirror;
+  UnitPoints unit{-1, -1};
+
+  /// The first one's boxes are the model's default and their deviations give the random starts.
+  std::vector<std::string> detectors = {"box"};
+  /// Starts of each face: first from the boxes of the first `box_starts` detectors, the rest from
+  /// the true place with noise as the first detector's.
+  int starts = 5;
+  int box_starts = 2;
+
+  int folds = 4;
+  bool cross_fit = true;
+  /// Relative ridge penalty of each stage, the last one for all further stages.
+  std::vector<double> penalties = {0.3};
+  /// Choose each stage's penalty among `penalties` by held-out error instead. That error is a mean
+  /// of squares, which cares less for the many good faces than the mean error does.
+  bool held_out_penalty = false;
+  double pca_energy = 1;
+  Index rank = 0;
+  double rank_tolerance = 0;
+  /// Samples farther off than this many units count less, as robust / error; 0: all the same.
+  double robust = 0.04;
+
+  std::uint64_t seed = 1;
+  int threads = 0;
+  std::string checkpoint;
+
+  std::string name = "face", provenance, licence;
+
+  /// "accurate", "fast" or "paper". Throws Error on another name.
+  static TrainerOptions preset(const std::string& name);
+  void validate() const;
+};
+
+/// One stage, and the error on faces that training has not seen (NaN without any): mean point
+/// distance over the unit, from the first detector's boxes.
+struct FaceStage {
+  StageSummary stage;
+  double dev_error = 0;
+};
+
+struct TrainerObserver {
+  std::function<void(const TrainEstimate&)> estimate;
+  std::function<void(const TrainProgress&)> progress;
+  std::function<void(const FaceStage&)> stage;
+};
+
+struct TrainedFace {
+  Model model;
+  TrainSummary summary;
+  std::vector<FaceStage> stages;
+  double dev_start_error = 0;
+  double dev_error = 0;  // of the model as it is stored
+};
+
+/// A picture cut and shrunk to what training will look at, so that thousands fit in memory; the
+/// points and boxes move with it.
+TrainingFace trim(image::ByteView grey, const Shape& truth, std::vector<Box> boxes,
+                  const Recipe& recipe);
+
+/// Learns a landmark model (section "Facial feature detection"). `dev` may be empty.
+/// Throws Error on faces without a picture, with another number of points, or with a shape of no
+/// size, naming the face.
+TrainedFace train(const std::vector<TrainingFace>& faces, const std::vector<TrainingFace>& dev,
+                  const TrainerOptions& options, const TrainerObserver& observer = {});
+
+}  // namespace sdm::face

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <vector>
+
+namespace sdm::report {
+
+/// Of the finite values alone; NaN without any. The median of an even number of values is the
+/// larger of the two in the middle.
+double finite_mean(const std::vector<double>& values);
+double finite_median(std::vector<double> values);
+
+}  // namespace sdm::report

@@ -1,0 +1,148 @@
+#include "descent/train/checkpoint.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/formatted.h"
+#include "base/hash.h"
+#include "sdm/base/error.h"
+#include "sdm/io/file.h"
+
+namespace sdm {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageSummary, stage, error_before, error_after, penalty,
+                                   penalty_factor, features, components, rank, dual, seconds)
+
+namespace detail {
+namespace {
+
+// A sample goes half way to its target in every stage, so that features, difference and step all
+// have their say.
+template <class Scalar>
+void add_walk(Hash& hash, const AnyProblem<Scalar>& problem, Index sample, int stages,
+              Vector<Scalar> x, ConstVectorRef<Scalar> target) {
+  Vector<Scalar> next(x.size()), delta(problem.delta_size());
+  try {
+    for (int stage = 0; stage < stages; ++stage) {
+      Vector<Scalar> features = Vector<Scalar>::Zero(problem.feature_size(stage));
+      problem.features(sample, stage, x, features);
+      delta.setZero();
+      problem.difference(x, target, delta);
+      hash.add(features);
+      hash.add(delta);
+      hash.add(problem.error(sample, delta));
+      delta *= Scalar(0.5);
+      next = x;
+      problem.step(x, delta, next);
+      hash.add(next);
+      x = next;
+    }
+  } catch (const std::exception&) {
+    // The training may never come by here; if it does, it says so with stage and sample.
+  }
+}
+
+}  // namespace
+
+template <class Scalar>
+std::uint64_t fingerprint(const AnyProblem<Scalar>& problem, const Matrix<Scalar>& starts,
+                          ConstMatrixRef<Scalar> targets, const TrainOptions& options,
+                          const Communicator& world) {
+  Hash hash;
+  hash.add(options.stages);
+  for (int stage = 0; stage < options.stages; ++stage) {
+    const Penalty& penalty = options.penalty_of(stage);
+    hash.add(static_cast<int>(penalty.kind));
+    for (const double value : penalty.values) hash.add(value);
+  }
+  hash.add(options.folds);
+  hash.add(options.cross_fit);
+  hash.add(options.pca_energy);
+  hash.add(options.rank);
+  hash.add(options.rank_tolerance);
+  hash.add(static_cast<bool>(options.robust_weight));
+  if (options.robust_weight)
+    for (int power = -10; power <= 10; ++power)
+      hash.add(options.robust_weight(std::ldexp(1.0, power)));
+  hash.add(options.seed);
+  hash.add(options.chunk);
+  hash.add(options.keep_inverse_covariance);
+  hash.add(world.size());
+  hash.add(world.rank());
+  const Index samples = problem.samples();
+  hash.add(samples);
+  hash.add(problem.delta_size());
+  hash.add(problem.template_known());
+  for (int stage = 0; stage < options.stages; ++stage) {
+    hash.add(problem.feature_size(stage));
+    hash.add(problem.symmetry(stage).empty());
+  }
+  hash.add(starts);
+  for (Index c = 0; c < targets.cols(); ++c) hash.add(Vector<Scalar>(targets.col(c)));
+  for (Index i = 0; i < samples; ++i) {
+    hash.add(problem.group(i));
+    hash.add(problem.weight(i));
+  }
+  for (const Index i : {Index(0), samples / 2, samples - 1})
+    add_walk<Scalar>(hash, problem, i, options.stages, starts.col(i),
+                     targets.col(targets.cols() == 1 ? 0 : i));
+  return hash.value();
+}
+
+template <class Scalar>
+void write_checkpoint(const std::string& path, const Checkpoint<Scalar>& checkpoint) {
+  io::Model model;
+  model.kind = "checkpoint";
+  model.header = nlohmann::json{{"fingerprint", formatted("{:016x}", checkpoint.fingerprint)},
+                                {"stages", checkpoint.stages}}
+                     .dump();
+  model.put("states", io::to_tensor(checkpoint.states));
+  put_maps(model, checkpoint.maps);
+  for (std::size_t k = 0; k < checkpoint.inverse_covariances.size(); ++k)
+    model.put(formatted("stage{}.inverse_covariance", k),
+              io::to_tensor(checkpoint.inverse_covariances[k]));
+  io::write(path, model);
+}
+
+template <class Scalar>
+Checkpoint<Scalar> read_checkpoint(const std::string& path, std::uint64_t fingerprint) {
+  const io::Model model = io::read(std::filesystem::path(path));
+  model.require_kind("checkpoint");
+  Checkpoint<Scalar> checkpoint;
+  std::string found;
+  try {
+    const auto header = nlohmann::json::parse(model.header);
+    found = header.at("fingerprint").get<std::string>();
+    checkpoint.stages = header.at("stages").get<std::vector<StageSummary>>();
+  } catch (const nlohmann::json::exception& e) {
+    throw Error(
+        formatted("{}: the header of the checkpoint is not as expected: {}", path, e.what()));
+  }
+  if (found != formatted("{:016x}", fingerprint))
+    throw Error(
+        formatted("{}: this checkpoint belongs to another training (other data, features "
+                  "or options); remove it to start anew",
+                  path));
+  checkpoint.fingerprint = fingerprint;
+  checkpoint.states = model.matrix<Scalar>("states");
+  checkpoint.maps = get_maps<Scalar>(model, static_cast<int>(checkpoint.stages.size()));
+  for (std::size_t k = 0; k < checkpoint.maps.size(); ++k) {
+    const std::string name = formatted("stage{}.inverse_covariance", k);
+    if (model.tensors.contains(name))
+      checkpoint.inverse_covariances.push_back(model.matrix<Scalar>(name));
+  }
+  return checkpoint;
+}
+
+#define SDM_INSTANTIATE(Scalar)                                                        \
+  template std::uint64_t fingerprint(const AnyProblem<Scalar>&, const Matrix<Scalar>&, \
+                                     ConstMatrixRef<Scalar>, const TrainOptions&,      \
+                                     const Communicator&);                             \
+  template void write_checkpoint(const std::string&, const Checkpoint<Scalar>&);       \
+  template Checkpoint<Scalar> read_checkpoint(const std::string&, std::uint64_t);
+SDM_INSTANTIATE(float)
+SDM_INSTANTIATE(double)
+#undef SDM_INSTANTIATE
+
+}  // namespace detail
+}  // namespace sdm

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+
+#include "sdm/descent/train/communicator.h"
+#include "sdm/descent/train/train.h"
+
+namespace sdm::detail {
+
+/// Everything a training needs to go on after a stage. Folds are drawn from the seed and the stage,
+/// so no generator state is kept.
+template <class Scalar>
+struct Checkpoint {
+  std::uint64_t fingerprint = 0;
+  Matrix<Scalar> states;
+  std::vector<DescentMap<Scalar>> maps;
+  std::vector<Matrix<Scalar>> inverse_covariances;
+  std::vector<StageSummary> stages;
+};
+
+/// What tells one training from another: the options, the sizes, the starts and targets, and what
+/// the problem's own functions and the robust weight give for a few inputs.
+template <class Scalar>
+std::uint64_t fingerprint(const AnyProblem<Scalar>& problem, const Matrix<Scalar>& starts,
+                          ConstMatrixRef<Scalar> targets, const TrainOptions& options,
+                          const Communicator& world);
+
+template <class Scalar>
+void write_checkpoint(const std::string& path, const Checkpoint<Scalar>& checkpoint);
+
+/// Throws Error if the file is not a checkpoint, or is one of another training (`fingerprint`).
+template <class Scalar>
+Checkpoint<Scalar> read_checkpoint(const std::string& path, std::uint64_t fingerprint);
+
+}  // namespace sdm::detail

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "face/canvas.h"
+#include "sdm/descent/train/train.h"
+#include "sdm/face/train/trainer.h"
+
+namespace sdm::face {
+
+/// Landmark detection as the general trainer sees it. A state is the shape in face coordinates, its
+/// frame, and the stage it is about to enter (which tells whether a step ends with a new frame);
+/// deltas are in face coordinates, so faces of every size and turn move alike.
+class FaceProblem {
+ public:
+  using Scalar = float;
+
+  FaceProblem(const std::vector<TrainingFace>& faces, const Recipe& recipe, const Shape& mean,
+              const std::vector<int>& mirror, std::vector<Index> face_of_sample);
+
+  Index samples() const { return static_cast<Index>(face_of_sample_.size()); }
+  Index points() const { return mean_.cols(); }
+  Index state_size() const { return 2 * points() + 5; }
+  Index delta_size() const { return 2 * points(); }
+  Index feature_size(int stage) const;
+  bool template_known() const { return false; }
+  Index group(Index sample) const { return face_of_sample_[static_cast<std::size_t>(sample)]; }
+
+  void features(Index sample, int stage, ConstVectorRef<float> x, VectorRef<float> out) const;
+  void difference(ConstVectorRef<float> x, ConstVectorRef<float> target,
+                  VectorRef<float> out) const;
+  void step(ConstVectorRef<float> x, ConstVectorRef<float> delta, VectorRef<float> out) const;
+  /// The mean point distance, in units.
+  double error(Index sample, ConstVectorRef<float> delta) const;
+  Symmetry symmetry(int stage) const;
+
+  /// Told by the trainer of each map.
+  void learned(int stage, const DescentMap<float>& map) const {
+    if (on_learned) on_learned(stage, map);
+  }
+  std::function<void(int, const DescentMap<float>&)> on_learned;
+
+  /// The mean shape in a frame; a true shape as a target.
+  Vector<float> start(const Frame& frame) const;
+  Vector<float> target(const Shape& truth) const;
+
+ private:
+  const std::vector<TrainingFace>& faces_;
+  const Recipe& recipe_;
+  const Shape& mean_;
+  const std::vector<int>& mirror_;
+  std::vector<Index> face_of_sample_;
+  // Canvases that no thread is using.
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Canvas>> idle_;
+};
+
+}  // namespace sdm::face

@@ -1,0 +1,194 @@
+#include "sdm/face/train/train_confidence.h"
+
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+
+#include "face/starts.h"
+#include "face/walk.h"
+#include "sdm/face/train/trial.h"
+#include "sdm/linear/ridge.h"
+
+namespace sdm::face {
+namespace {
+
+constexpr std::size_t kHeldOut = 5;   // every so many faces
+constexpr std::size_t kAtATime = 64;  // faces whose features are in memory at once
+constexpr double kPenalty = 1;        // relative
+constexpr int kLeast = 10;            // good and failed fits among the held-out faces
+// All trials of a face; and the good ones once more with the points pushed off, as a fit that
+// slips.
+constexpr Index kFits = kTrialKinds.size() + kNearTrials;
+
+struct Fits {
+  Matrix<float> features;     // a column a fit
+  std::vector<double> error;  // in units; infinite where there is no face
+
+  Index size() const { return features.cols(); }
+  double label(Index i) const {
+    return error[static_cast<std::size_t>(i)] < static_cast<double>(kGoodFit) ? 1 : -1;
+  }
+};
+
+// A push of 0.1 to 0.4 units, a turn and another size.
+Vector<float> push(const Shape& shape, std::uint64_t seed) {
+  Uniform uniform(seed);
+  const float way = uniform(0.1F, 0.4F), towards = uniform(0, 6.2832F), turn = uniform(-0.3F, 0.3F),
+              size = std::exp(uniform(-0.2F, 0.2F));
+  const Frame frame{size * std::cos(turn), size * std::sin(turn), way * std::cos(towards),
+                    way * std::sin(towards)};
+  Shape pushed = shape;
+  frame.to_image(shape, pushed);
+  pushed -= shape;
+  return Eigen::Map<const Vector<float>>(pushed.data(), pushed.size());
+}
+
+// All trials of the chosen faces.
+Fits run_trials(const Model& model, const std::vector<TrainingFace>& faces,
+                const std::vector<std::size_t>& chosen, std::uint64_t seed,
+                std::vector<Walk>& walks, ThreadPool& pool) {
+  Fits fits;
+  fits.features.resize(walks.front().patch_sums_size(), static_cast<Index>(chosen.size()) * kFits);
+  fits.error.resize(static_cast<std::size_t>(fits.size()));
+  pool.run(static_cast<Index>(chosen.size()), [&](Index i, int worker) {
+    Walk& walk = walks[static_cast<std::size_t>(worker)];
+    const std::size_t number = chosen[static_cast<std::size_t>(i)];
+    const TrainingFace& face = faces[number];
+    const Shape truth = complete(face.truth, model.mean);
+    Shape points = truth;
+    Index at = i * kFits;
+    const auto keep = [&](bool has_face) {
+      walk.frame().to_image(walk.shape(), points);
+      fits.features.col(at) = walk.patch_sums();
+      fits.error[static_cast<std::size_t>(at)] =
+          has_face ? unit_error(points, face.truth, model.mean) : HUGE_VAL;
+      ++at;
+    };
+    for (std::size_t kind = 0; kind < kTrialKinds.size(); ++kind) {
+      const std::uint64_t trial_seed = seed + number * kTrialKinds.size() + kind;
+      const Trial trial = make_trial(kTrialKinds[kind], face.picture, truth, model, trial_seed);
+      walk.start(trial.has_face() ? face.picture : trial.faceless, trial.start);
+      walk.descend();
+      keep(trial.has_face());
+      if (kind >= kNearTrials) continue;
+      walk.move(push(walk.shape(), trial_seed));
+      keep(true);
+    }
+  });
+  return fits;
+}
+
+// Good and failed fits count the same as a whole: `balance` is what a good one weighs.
+void add(const Fits& fits, double balance, linear::NormalEquations<float>& equations,
+         ThreadPool& pool) {
+  Matrix<float> features(fits.features.rows(), fits.size());
+  Matrix<float> targets(1, fits.size());
+  Vector<float> root(fits.size());
+  for (Index i = 0; i < fits.size(); ++i) {
+    const double label = fits.label(i);
+    root[i] = static_cast<float>(std::sqrt(label > 0 ? balance : 1));
+    features.col(i) = root[i] * fits.features.col(i);
+    targets(0, i) = root[i] * static_cast<float>(label);
+  }
+  equations.add(features, targets, root, pool);
+}
+
+linear::LinearPredictor<float> solve(const linear::NormalEquations<float>& equations,
+                                     ThreadPool& pool) {
+  const double mean_energy = equations.energy(true) / static_cast<double>(equations.features());
+  return linear::ridge(equations, kPenalty * mean_energy, true, pool);
+}
+
+struct Logistic {
+  double slope = 1, offset = 0;
+};
+
+// Newton's method on the log likelihood; each class has the same weight as a whole, and targets a
+// little inside of 0 and 1 keep the slope finite where the classes do not overlap (Platt, 1999).
+Logistic calibrate(const std::vector<double>& scores, const std::vector<double>& labels) {
+  double good = 0, failed = 0;
+  for (const double label : labels) (label > 0 ? good : failed) += 1;
+  Logistic fit{1, 0};
+  for (int round = 0; round < 50; ++round) {
+    Eigen::Matrix2d hessian = 1e-9 * Eigen::Matrix2d::Identity();
+    Eigen::Vector2d gradient = Eigen::Vector2d::Zero();
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      const double count = labels[i] > 0 ? good : failed;
+      const double target = labels[i] > 0 ? (count + 1) / (count + 2) : 1 / (count + 2);
+      const double p = 1 / (1 + std::exp(-(fit.slope * scores[i] + fit.offset)));
+      const Eigen::Vector2d x(scores[i], 1);
+      gradient += (p - target) / count * x;
+      hessian += p * (1 - p) / count * x * x.transpose();
+    }
+    // Steps are bounded: far from the optimum the curvature says little.
+    Eigen::Vector2d step = hessian.inverse() * gradient;
+    const double largest = step.cwiseAbs().maxCoeff();
+    if (largest > 2) step *= 2 / largest;
+    fit.slope -= step[0];
+    fit.offset -= step[1];
+    if (largest < 1e-9) break;
+  }
+  return fit;
+}
+
+}  // namespace
+
+Confidence learn_confidence(const Model& model, const std::vector<TrainingFace>& faces,
+                            std::uint64_t seed, ThreadPool& pool,
+                            const std::function<void(double share)>& progress) {
+  std::vector<Walk> walks;
+  for (int i = 0; i < pool.threads(); ++i) walks.emplace_back(model);
+  const Index size = walks.front().patch_sums_size();
+  std::vector<std::size_t> held, rest;
+  for (std::size_t i = 0; i < faces.size(); ++i)
+    (i % kHeldOut == kHeldOut - 1 ? held : rest).push_back(i);
+  // The near trials are good, as a rule, and no other fit is.
+  const double balance = static_cast<double>(kFits - kNearTrials) / kNearTrials;
+
+  linear::NormalEquations<float> equations(size, 1);
+  std::size_t done = 0;
+  const auto try_faces = [&](const std::vector<std::size_t>& numbers, const auto& look) {
+    for (std::size_t first = 0; first < numbers.size(); first += kAtATime) {
+      const std::vector<std::size_t> chosen(
+          numbers.begin() + static_cast<std::ptrdiff_t>(first),
+          numbers.begin() +
+              static_cast<std::ptrdiff_t>(std::min(first + kAtATime, numbers.size())));
+      const Fits fits = run_trials(model, faces, chosen, seed, walks, pool);
+      look(fits);
+      add(fits, balance, equations, pool);
+      done += chosen.size();
+      if (progress) progress(static_cast<double>(done) / static_cast<double>(faces.size()));
+    }
+  };
+  double good = 0;
+  try_faces(rest, [&](const Fits& fits) {
+    for (Index i = 0; i < fits.size(); ++i) good += fits.label(i) > 0;
+  });
+  if (good < kLeast) return {};
+  const auto guess = solve(equations, pool);
+  std::vector<double> scores, labels;
+  try_faces(held, [&](const Fits& fits) {
+    for (Index i = 0; i < fits.size(); ++i) {
+      labels.push_back(fits.label(i));
+      scores.push_back(
+          static_cast<double>(guess.weights.col(0).dot(fits.features.col(i) - guess.feature_mean) +
+                              guess.target_mean[0]));
+    }
+  });
+  const auto held_good = std::count(labels.begin(), labels.end(), 1.0);
+  if (held_good < kLeast || static_cast<std::ptrdiff_t>(labels.size()) - held_good < kLeast)
+    return {};
+
+  const Logistic logistic = calibrate(scores, labels);
+  const auto all = solve(equations, pool);
+
+  Confidence confidence;
+  confidence.weights = static_cast<float>(logistic.slope) * all.weights.col(0);
+  confidence.bias = static_cast<float>(
+      logistic.slope *
+          static_cast<double>(all.target_mean[0] - all.weights.col(0).dot(all.feature_mean)) +
+      logistic.offset);
+  return confidence;
+}
+
+}  // namespace sdm::face

@@ -1,0 +1,318 @@
+#include "sdm/face/train/trainer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "base/formatted.h"
+#include "face/starts.h"
+#include "face/train/compact.h"
+#include "face/train/face_problem.h"
+#include "face/train/robust.h"
+#include "face/walk.h"
+#include "sdm/base/error.h"
+#include "sdm/base/thread_pool.h"
+#include "sdm/face/aligner.h"
+#include "sdm/face/train/train_confidence.h"
+#include "sdm/face/train/trial.h"
+#include "sdm/image/resample.h"
+#include "sdm/pose/train/rigid_shape.h"
+
+namespace sdm::face {
+namespace {
+
+Box box_of(const TrainingFace& face, std::size_t detector) {
+  return detector < face.boxes.size() ? face.boxes[detector] : Box{};
+}
+
+void check(const std::vector<TrainingFace>& faces, const char* what, Index points) {
+  for (std::size_t i = 0; i < faces.size(); ++i) {
+    const auto fail = [&](const std::string& why) {
+      throw Error(formatted("{} {}: {}", what, i, why));
+    };
+    if (image::ByteView(faces[i].picture).empty()) fail("it has no picture");
+    if (faces[i].truth.cols() != points)
+      fail(formatted("it has {} points, expected {}", faces[i].truth.cols(), points));
+    Index known = 0;
+    for (Index p = 0; p < points; ++p) known += faces[i].truth.col(p).allFinite() ? 1 : 0;
+    if (2 * known < points)
+      fail(formatted("{} of its {} points are known, expected at least half", known, points));
+    if (bounds(faces[i].truth).sizes().isZero(0)) fail("all its points lie in one place");
+  }
+}
+
+class Trainer {
+ public:
+  Trainer(const std::vector<TrainingFace>& faces, const std::vector<TrainingFace>& dev,
+          const TrainerOptions& options)
+      : faces_(faces), dev_(dev), options_(options), pool_(options.threads) {
+    options.validate();
+    if (faces.empty()) throw Error("there are no faces to train on, expected at least one");
+    const Index points = faces.front().truth.cols();
+    check(faces, "face", points);
+    check(dev, "dev face", points);
+    const std::size_t scales = options.recipe.patch_scale.size();
+    if (scales != 0 && static_cast<Index>(scales) != points)
+      throw Error(formatted("{} patch scales for {} points", scales, points));
+    std::vector<Shape> truths;
+    for (const TrainingFace& face : faces) truths.push_back(face.truth);
+    mean_ = mean_shape(truths, options.mirror, options.unit);
+    for (std::size_t d = 0; d < options.detectors.size(); ++d) {
+      std::vector<Box> boxes;
+      for (const TrainingFace& face : faces) boxes.push_back(box_of(face, d));
+      const auto found =
+          std::count_if(boxes.begin(), boxes.end(), [](const Box& box) { return box.width > 0; });
+      // Without any boxes the model is started from the truth, with a detector's usual noise.
+      if (found < 2 && d > 0) continue;
+      boxes_.push_back(found < 2 ? BoxConvention{options.detectors[d]}
+                                 : measure_convention(options.detectors[d], truths, boxes, mean_));
+      detector_of_.push_back(d);
+    }
+  }
+
+  TrainedFace run(const TrainerObserver& observer) {
+    std::vector<Index> face_of_sample;
+    for (std::size_t i = 0; i < faces_.size(); ++i)
+      face_of_sample.insert(face_of_sample.end(), static_cast<std::size_t>(options_.starts),
+                            static_cast<Index>(i));
+    FaceProblem problem(faces_, options_.recipe, mean_, options_.mirror, face_of_sample);
+    Matrix<float> starts(problem.state_size(), problem.samples()),
+        targets(problem.state_size(), problem.samples());
+    for (Index s = 0; s < problem.samples(); ++s) {
+      const TrainingFace& face = faces_[static_cast<std::size_t>(problem.group(s))];
+      const Shape truth = complete(face.truth, mean_);
+      starts.col(s) = problem.start(start(face, truth, static_cast<int>(s % options_.starts),
+                                          options_.seed + static_cast<std::uint64_t>(s)));
+      targets.col(s) = problem.target(truth);
+    }
+
+    TrainedFace result;
+    prepare_dev(result);
+    double dev_error = std::numeric_limits<double>::quiet_NaN();
+    std::vector<double> dev_errors;
+    problem.on_learned = [&](int stage, const DescentMap<float>& map) {
+      if (!dev_.empty()) dev_error = advance_dev(stage, map);
+      dev_errors.push_back(dev_error);
+    };
+    TrainObserver inner;
+    inner.estimate = observer.estimate;
+    inner.progress = observer.progress;
+    inner.stage = [&](const StageSummary& stage) {
+      if (observer.stage) observer.stage({stage, dev_error});
+    };
+    const TrainOptions train_options = descent_options();
+    TrainResult<float> trained = sdm::train(problem, starts, targets, train_options, inner);
+    result.summary = std::move(trained.summary);
+    for (std::size_t i = 0; i < result.summary.stages.size(); ++i)
+      result.stages.push_back({result.summary.stages[i], dev_errors[i]});
+
+    Model& model = result.model;
+    model.recipe = options_.recipe;
+    model.mean = mean_;
+    model.mirror = options_.mirror;
+    model.boxes = boxes_;
+    learn_shape3d(model);
+    model.name = options_.name;
+    model.provenance = options_.provenance;
+    model.licence = options_.licence;
+    for (std::size_t i = 0; i < trained.cascade.maps.size(); ++i)
+      model.maps.push_back(compact(trained.cascade.maps[i], mean_.cols(),
+                                   options_.recipe.stages[i].cells, options_.mirror));
+    model.validate();
+    model.typical_step = typical_step(model);
+    model.confidence = confidence(model, observer);
+    result.dev_error = dev_error_of(model);
+    return result;
+  }
+
+ private:
+  // Left empty where the faces do not tell it: too few, or all from one side.
+  void learn_shape3d(Model& model) const {
+    std::vector<pose::Points2> views;
+    for (const TrainingFace& face : faces_) views.push_back(face.truth.cast<double>());
+    pose::RigidShapeOptions shape_options;
+    shape_options.mirror = options_.mirror;
+    try {
+      const pose::RigidShape shape = pose::learn_rigid_shape(views, shape_options);
+      model.shape3d = shape.points.cast<float>();
+      model.shape3d_weights = shape.weights.cast<float>();
+    } catch (const Error&) {
+    }
+  }
+
+  Frame start(const TrainingFace& face, const Shape& truth, int number, std::uint64_t seed) const {
+    const auto i = static_cast<std::size_t>(number);
+    if (number < options_.box_starts && i < boxes_.size())
+      if (const Box box = box_of(face, detector_of_[i]); box.width > 0) return boxes_[i].frame(box);
+    Noise noise(seed);
+    // cppcheck-suppress containerOutOfBounds ; there is always a first one
+    return detected_frame(truth, mean_, boxes_.front(), noise);
+  }
+
+  TrainOptions descent_options() const {
+    TrainOptions options;
+    options.stages = static_cast<int>(options_.recipe.stages.size());
+    if (options_.held_out_penalty)
+      options.penalty = Penalty::held_out(options_.penalties);
+    else
+      for (const double factor : options_.penalties)
+        options.stage_penalties.push_back(Penalty::relative(factor));
+    options.folds = options_.folds;
+    options.cross_fit = options_.cross_fit;
+    options.pca_energy = options_.pca_energy;
+    options.rank = options_.rank;
+    options.rank_tolerance = options_.rank_tolerance;
+    if (options_.robust > 0)
+      options.robust_weight = [robust = options_.robust](double error) {
+        return robust_weight(error, robust);
+      };
+    options.seed = options_.seed;
+    options.threads = options_.threads;
+    options.checkpoint = options_.checkpoint;
+    return options;
+  }
+
+  Frame dev_frame(std::size_t i) const {
+    if (box_of(dev_[i], 0).width > 0) return boxes_.front().frame(box_of(dev_[i], 0));
+    Noise noise(options_.seed + i);
+    return detected_frame(complete(dev_[i].truth, mean_), mean_, boxes_.front(), noise);
+  }
+
+  double dev_error_of(const Model& model) const {
+    Aligner aligner(model);
+    double sum = 0;
+    for (std::size_t i = 0; i < dev_.size(); ++i)
+      sum += face_error(aligner.align_from(dev_[i].picture, dev_frame(i)).points, dev_[i].truth);
+    return sum / static_cast<double>(dev_.size());
+  }
+
+  void prepare_dev(TrainedFace& result) {
+    std::vector<Index> order(dev_.size());
+    std::iota(order.begin(), order.end(), Index(0));
+    dev_problem_ =
+        std::make_unique<FaceProblem>(dev_, options_.recipe, mean_, options_.mirror, order);
+    dev_states_.resize(dev_problem_->state_size(), static_cast<Index>(dev_.size()));
+    for (std::size_t i = 0; i < dev_.size(); ++i)
+      dev_states_.col(static_cast<Index>(i)) = dev_problem_->start(dev_frame(i));
+    result.dev_start_error = mean_dev_error();
+  }
+
+  double advance_dev(int stage, const DescentMap<float>& map) {
+    pool_.run(dev_states_.cols(), [&](Index i, int) {
+      Vector<float> f(map.feature_size()), scratch(map.rank()), delta(map.delta_size()),
+          x = dev_states_.col(i);
+      dev_problem_->features(i, stage, x, f);
+      map.apply(f, scratch, delta);
+      dev_problem_->step(x, delta, dev_states_.col(i));
+    });
+    return mean_dev_error();
+  }
+
+  double mean_dev_error() const {
+    double sum = 0;
+    for (std::size_t i = 0; i < dev_.size(); ++i) {
+      const auto x = dev_states_.col(static_cast<Index>(i));
+      const auto f = x.segment<4>(x.size() - 5);
+      Shape points(2, mean_.cols());
+      Frame{f[0], f[1], f[2], f[3]}.to_image(Eigen::Map<const Shape>(x.data(), 2, mean_.cols()),
+                                             points);
+      sum += face_error(points, dev_[i].truth);
+    }
+    return sum / static_cast<double>(dev_.size());
+  }
+
+  // Mean distance of the known points over the unit of the true shape.
+  double face_error(const Shape& points, const Shape& truth) const {
+    const auto [a, b] = options_.unit;
+    const double length = a >= 0 ? static_cast<double>((truth.col(a) - truth.col(b)).norm()) : 0;
+    return length > 0 && std::isfinite(length) ? mean_distance(points, truth) / length
+                                               : unit_error(points, truth, mean_);
+  }
+
+  Confidence confidence(const Model& model, const TrainerObserver& observer) {
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
+    const auto count = static_cast<Index>(faces_.size());
+    return learn_confidence(model, faces_, options_.seed, pool_, [&](double share) {
+      if (!observer.progress) return;
+      const int stages = static_cast<int>(options_.recipe.stages.size());
+      const double spent = std::chrono::duration<double>(Clock::now() - begin).count();
+      observer.progress({stages - 1, stages, static_cast<Index>(share * static_cast<double>(count)),
+                         count, "learning the score", share > 0 ? spent * (1 - share) / share : 0});
+    });
+  }
+
+  // Three times the median of what the last stage still moves in faces: half then score above 0.9.
+  float typical_step(const Model& model) const {
+    Walk walk(model);
+    std::vector<float> steps;
+    const std::size_t stride = std::max<std::size_t>(1, faces_.size() / 200);
+    for (std::size_t i = 0; i < faces_.size(); i += stride) {
+      walk.start(faces_[i].picture,
+                 start(faces_[i], complete(faces_[i].truth, mean_), 0, options_.seed + i));
+      steps.push_back(walk.descend());
+    }
+    std::nth_element(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2),
+                     steps.end());
+    return std::max(3 * steps[steps.size() / 2], 1e-4F);
+  }
+
+  const std::vector<TrainingFace>&faces_, &dev_;
+  const TrainerOptions& options_;
+  ThreadPool pool_;
+  Shape mean_;
+  std::vector<BoxConvention> boxes_;
+  std::vector<std::size_t> detector_of_;  // for each of boxes_, its place in options_.detectors
+  std::unique_ptr<FaceProblem> dev_problem_;
+  Matrix<float> dev_states_;
+};
+
+}  // namespace
+
+TrainingFace trim(image::ByteView grey, const Shape& truth, std::vector<Box> boxes,
+                  const Recipe& recipe) {
+  const Eigen::AlignedBox2f around = bounds(truth);
+  if (around.isEmpty()) throw Error("a face has no known points");
+  const Eigen::Vector2f centre = 0.5F * (around.min() + around.max());
+  const float half = around.sizes().maxCoeff();
+  const auto clamp = [](float v, int size) {
+    return static_cast<int>(std::clamp(v, 0.0F, static_cast<float>(size)));
+  };
+  // The landmark box is about 1.6 units large.
+  int factor = 1;
+  while (half / 1.6F >= 2 * static_cast<float>(factor) * recipe.unit) factor *= 2;
+  const int x0 = clamp(std::floor(centre.x() - half), grey.width),
+            y0 = clamp(std::floor(centre.y() - half), grey.height);
+  int width = clamp(std::ceil(centre.x() + half) + 1, grey.width) - x0,
+      height = clamp(std::ceil(centre.y() + half) + 1, grey.height) - y0;
+  width = width / factor * factor;
+  height = height / factor * factor;
+  if (width < factor || height < factor) throw Error("a face lies outside its picture");
+
+  TrainingFace face;
+  face.picture = image::Image<std::uint8_t>(width / factor, height / factor);
+  image::shrink(grey.crop(x0, y0, width, height), factor, face.picture);
+  // The centre of a shrunk pixel is the middle of those it stands for.
+  const float f = static_cast<float>(factor), off = 0.5F * (f - 1);
+  const auto to = [&](float v, int origin) { return (v - static_cast<float>(origin) - off) / f; };
+  face.truth = truth;
+  for (Index p = 0; p < truth.cols(); ++p)
+    face.truth.col(p) << to(truth(0, p), x0), to(truth(1, p), y0);
+  for (Box& box : boxes) {
+    const float cx = to(box.x + 0.5F * (box.width - 1), x0),
+                cy = to(box.y + 0.5F * (box.height - 1), y0);
+    const float w = box.width / f, h = box.height / f;
+    box = {cx - 0.5F * (w - 1), cy - 0.5F * (h - 1), w, h};
+  }
+  face.boxes = std::move(boxes);
+  return face;
+}
+
+TrainedFace train(const std::vector<TrainingFace>& faces, const std::vector<TrainingFace>& dev,
+                  const TrainerOptions& options, const TrainerObserver& observer) {
+  return Trainer(faces, dev, options).run(observer);
+}
+
+}  // namespace sdm::face

@@ -1,0 +1,67 @@
+
+#include "base/formatted.h"
+#include "sdm/base/error.h"
+#include "sdm/face/train/trainer.h"
+
+namespace sdm::face {
+namespace {
+
+std::vector<StageRecipe> stages(int cells, const std::vector<float>& sizes, int redraws) {
+  std::vector<StageRecipe> result;
+  for (const float size : sizes)
+    result.push_back({cells, size, static_cast<int>(result.size()) <= redraws});
+  return result;
+}
+
+}  // namespace
+
+TrainerOptions TrainerOptions::preset(const std::string& name) {
+  TrainerOptions options;
+  Recipe& recipe = options.recipe;
+  if (name == "fast") {
+    recipe.unit = 36;
+    recipe.canvas = 2.3F;
+    recipe.shape_weight = 8;
+    recipe.stages = stages(3, {7.2F, 5.4F, 4.5F, 3.6F, 3.6F}, 1);
+    options.penalties = {0.3};
+    options.rank = 40;
+  } else if (name == "accurate") {
+    recipe.unit = 70;
+    recipe.canvas = 2.4F;
+    recipe.shape_weight = 12;
+    recipe.stages = stages(4, {11, 8, 6, 5, 4, 4}, 2);
+    options.penalties = {0.3, 0.3, 0.4, 0.5};
+    options.rank = 60;
+    options.starts = 4;
+  } else if (name == "paper") {
+    recipe.unit = 50;
+    recipe.shape_weight = 0;
+    recipe.stages = stages(4, {8, 8, 8, 8}, 0);
+    recipe.normalisation = image::Normalisation::l2;
+    options.starts = 10;
+    options.box_starts = 0;
+    options.folds = 1;
+    options.cross_fit = false;
+    options.penalties = {1e-3};
+    options.pca_energy = 0.98;
+    options.robust = 0;
+  } else {
+    throw Error(formatted("the preset is '{}', expected accurate, fast or paper", name));
+  }
+  return options;
+}
+
+void TrainerOptions::validate() const {
+  const auto require = [](bool good, const std::string& message) {
+    if (!good) throw Error(message);
+  };
+  recipe.validate();
+  require(!detectors.empty(), "no detector is named, expected at least one");
+  require(starts >= 1 && starts <= 1000,
+          formatted("{} starts of each face, expected 1 to 1000", starts));
+  require(box_starts >= 0, formatted("{} starts from boxes, expected 0 or more", box_starts));
+  require(!penalties.empty(), "no penalty is given, expected at least one");
+  require(robust >= 0, formatted("the robust error is {}, expected 0 or more", robust));
+}
+
+}  // namespace sdm::face

@@ -1,8 +1,0 @@
-#include "formatted.h"
-
-#define FMT_HEADER_ONLY
-#include <fmt/format.h>
-
-std::string sdm::formatted_from(fmt::string_view text, fmt::format_args arguments) {
-  return fmt::vformat(text, arguments);
-}
