@@ -17,7 +17,7 @@ using namespace report;  // an experiment speaks of series, tables and results a
 /// What every experiment is given.
 struct ExperimentContext {
   /// Results and plots go to output/NAME.
-  std::filesystem::path output = "report";
+  std::filesystem::path output = "results";
   std::uint64_t seed = 1;
   /// A fraction of the samples: shows that it runs, not what it reaches.
   bool quick = false;

@@ -52,7 +52,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   app.set_version_flag("--version", "sdm " SDM_VERSION);
   app.footer(
       "Examples:\n"
-      "  sdm reproduce analytic -o report    the paper's curves on scalar functions\n"
+      "  sdm reproduce analytic -o results   the paper's curves on scalar functions\n"
       "  sdm reproduce all --quick           a short run of every experiment\n"
       "  sdm detect photo.jpg --draw out     landmarks of every face\n"
       "  sdm track clip.mp4 -o out.mp4       landmarks and head pose through a video\n"
