@@ -37,7 +37,7 @@ struct Arm {
                   sdm::VectorRef<double> out) const {
     for (sdm::Index i = 0; i < 2; ++i) out[i] = std::remainder(target[i] - x[i], 2 * M_PI);
   }
-  void step(sdm::ConstVectorRef<double> x, sdm::ConstVectorRef<double> delta,
+  void step(int /*stage*/, sdm::ConstVectorRef<double> x, sdm::ConstVectorRef<double> delta,
             sdm::VectorRef<double> out) const {
     for (sdm::Index i = 0; i < 2; ++i) out[i] = std::remainder(x[i] + delta[i], 2 * M_PI);
   }

@@ -1,8 +1,7 @@
 // Learns to invert h(x) = (sin x0 + x1/2, x1^3/3 + x1 - x0/3) from examples, then solves for a y it
 // has not seen. No derivative of h is ever taken: h could as well be a simulation or a table.
 
-#include <sdm/descent/solve.h>
-#include <sdm/descent/train/train.h>
+#include <sdm/sdm.h>
 
 #include <cmath>
 #include <cstdio>
@@ -20,15 +19,14 @@ int main() {
 
   sdm::TrainOptions options;
   options.stages = 8;
-  const auto problem = sdm::function_problem<double>(h, 2, 2, states.cols(), measured);
   const sdm::Vector<double> start = sdm::Vector<double>::Zero(2);
-  const auto trained = sdm::train(problem, sdm::Matrix<double>(start), states, options);
+  const auto trained = sdm::train(h, start, states, measured, options);
   std::printf("%s", trained.summary.full_report().c_str());
 
   const sdm::Vector<double> truth = Eigen::Vector2d(0.6, -0.3);
   sdm::Vector<double> y(2);
   h(truth, y);
-  const auto answer = sdm::solve<double>(trained.cascade, h, start, y);
+  const auto answer = sdm::solve(trained.cascade, h, start, y);
   std::printf("x = (%.4f, %.4f), expected (0.6, -0.3): %s\n", answer.x[0], answer.x[1],
               answer.summary.brief_report().c_str());
   return (answer.x - truth).norm() < 1e-2 ? 0 : 1;

@@ -16,7 +16,6 @@
 #include "apps/sdm/numbers.h"
 #include "apps/sdm/video_loop.h"
 #include "sdm/base/error.h"
-#include "sdm/rigid/file.h"
 #include "sdm/rigid/train/train_tracker.h"
 
 namespace sdm::app {
@@ -58,7 +57,7 @@ std::optional<rigid::Quad> region_of(const FollowArguments& arguments) {
 rigid::Tracker make_tracker(const FollowArguments& arguments,
                             const std::optional<rigid::Quad>& region, image::ByteView frame) {
   if (!arguments.load.empty()) {
-    rigid::Tracker tracker = rigid::load_tracker(arguments.load);
+    rigid::Tracker tracker(rigid::TrackerModel::load(arguments.load));
     if (region) tracker.restart(warp_to(tracker.model().shape, *region));
     return tracker;
   }
@@ -67,10 +66,9 @@ rigid::Tracker make_tracker(const FollowArguments& arguments,
   options.motion = rigid::motion_from_string(arguments.motion);
   options.seed = arguments.seed;
   options.threads = arguments.threads;
+  options.provenance = fmt::format("the first frame of {}", arguments.files.input);
   rigid::Tracker tracker = rigid::train_tracker(frame, *region, options).tracker;
-  if (!arguments.save.empty())
-    rigid::save(tracker.model(), arguments.save,
-                fmt::format("the first frame of {}", arguments.files.input));
+  if (!arguments.save.empty()) tracker.model().save(arguments.save);
   return tracker;
 }
 

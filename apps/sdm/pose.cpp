@@ -14,7 +14,6 @@
 #include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
 #include "sdm/base/error.h"
-#include "sdm/pose/file.h"
 #include "sdm/pose/object.h"
 #include "sdm/pose/train/train_estimator.h"
 
@@ -45,6 +44,7 @@ void train_pose(const TrainArguments& arguments) {
                     arguments.object, vertices));
   }
   EstimatorOptions options = arguments.options;
+  options.provenance = fmt::format("sdm pose train {}, seed {}", arguments.object, options.seed);
   options.range.centre.translation = {0, 0, arguments.distance};
   options.range.rotation_degrees.setConstant(arguments.rotation);
   options.range.translation.setConstant(arguments.translation);
@@ -54,8 +54,7 @@ void train_pose(const TrainArguments& arguments) {
     progress.update(static_cast<double>(done) / all, fmt::format("cell {} of {}", done, all));
   });
   progress.clear();
-  save(training.estimator, arguments.output,
-       fmt::format("sdm pose train {}, seed {}", arguments.object, options.seed));
+  training.estimator.save(arguments.output);
 
   double before = 0, after = 0;
   for (const TrainSummary& cell : training.cells) {
@@ -112,7 +111,7 @@ std::vector<Points2> read_images(const std::string& path, Index points) {
 void estimate_poses(const std::string& model, const std::string& points,
                     const RefineOptions& refine, const std::string& format,
                     const std::string& output) {
-  const Estimator estimator = load_estimator(model);
+  const Estimator estimator = Estimator::load(model);
   const std::vector<Points2> images = read_images(points, estimator.object().cols());
   std::string csv =
       "image,qw,qx,qy,qz,tx,ty,tz,euler_x_deg,euler_y_deg,euler_z_deg,reprojection_px,points\n";

@@ -42,8 +42,7 @@ face::Roc score_curve(const face::Model& model, const face::Annotations& truth, 
       face::Aligner aligner(model);
       for (std::size_t kind = 0; kind < face::kTrialKinds.size(); ++kind) {
         const face::Trial trial =
-            face::make_trial(face::kTrialKinds[kind], picture, points, model,
-                             (seed * 1000003 + i) * face::kTrialKinds.size() + kind);
+            face::make_trial(face::kTrialKinds[kind], picture, points, model, seed, i);
         const face::Alignment& fit =
             aligner.align_from(trial.has_face() ? picture : trial.faceless, trial.start);
         const bool good = trial.has_face() &&

@@ -44,15 +44,17 @@ double relative_error(const AnalyticFunction& f, const std::vector<double>& x,
   return std::sqrt(error / size);
 }
 
-template <class Move>
-std::vector<double> residuals(const AnalyticFunction& f, int steps, double x0,
-                              const std::vector<double>& y, Move move) {
-  std::vector<double> x(y.size(), x0), curve = {relative_error(f, x, y)};
-  for (int k = 0; k < steps; ++k) {
-    for (std::size_t i = 0; i < y.size(); ++i) x[i] = move(k, x[i], y[i]);
-    curve.push_back(relative_error(f, x, y));
-  }
-  return curve;
+/// x_0, x_1, ... of one solve of h(x) = y.
+std::vector<double> iterates(const Cascade<double>& cascade, double (*h)(double), double x0,
+                             double y) {
+  std::vector<double> all;
+  Vector<double> x = Vector<double>::Constant(1, x0);
+  Solver<double>(cascade).solve(
+      x, [&](int, const auto& at, auto&& out) { out[0] = h(at[0]) - y; },
+      [](int, const auto& at, const auto& delta, auto&& out) { out = at + delta; }, false,
+      [&](int, const auto& at, const auto&) { all.push_back(at[0]); });
+  all.push_back(x[0]);
+  return all;
 }
 
 /// A strictly monotone function near its x*, for the generic maps of section 2.2.
@@ -80,6 +82,10 @@ Chart run_generic(const GenericCase& c, Results& results) {
   };
   const double k = certificate(1).lipschitz;
   const double r = generic_map_1d(c.h, c.x_star, around, 0.2 / k);
+  // The same map in every step.
+  Cascade<double> generic;
+  generic.state_size = 1;
+  generic.maps.assign(kSteps, {Matrix<double>::Constant(1, 1, r), Vector<double>::Zero(1)});
   LineChart chart;
   chart.title = fmt::format("{}, r = {:.3f}", c.formula, r);
   chart.x_label = "step";
@@ -88,13 +94,12 @@ Chart run_generic(const GenericCase& c, Results& results) {
   for (int s = 0; s < kStarts; ++s) {
     const double x0 = c.x_star + c.radius * (2.0 * s / (kStarts - 1) - 1);
     Series curve;
-    double x = x0;
-    for (int k = 0; k <= kSteps; ++k) {
+    for (const double x : iterates(generic, c.h, x0, c.h(c.x_star))) {
+      const auto k = static_cast<int>(curve.x.size());
       results.add(c.name, "generic_map", "error", std::abs(x - c.x_star), "",
                   {{"step", k}, {"start", x0}, {"x", x}});
       curve.x.push_back(k);
       curve.y.push_back(x);
-      x -= r * (c.h(x) - c.h(c.x_star));
     }
     chart.series.push_back(std::move(curve));
   }
@@ -135,22 +140,23 @@ Cascade<double> train_reversed(const AnalyticFunction& function, double x0, int 
     templates(0, i) = function.train_y[static_cast<std::size_t>(i)];
     targets(0, i) = function.inverse(templates(0, i));
   }
-  const auto problem = function_problem<double>(
-      [h = function.h](ConstVectorRef<double> x, VectorRef<double> out) { out[0] = h(x[0]); }, 1, 1,
-      samples, templates);
+  const auto h = [&](ConstVectorRef<double> x, VectorRef<double> out) { out[0] = function.h(x[0]); };
   TrainOptions options;
   options.stages = steps;
   options.penalty = Penalty::given(0);
-  return train(problem, Matrix<double>::Constant(1, 1, x0), targets, options).cascade;
+  return train(h, Matrix<double>::Constant(1, 1, x0), targets, templates, options).cascade;
 }
 
 std::vector<double> sdm_residuals(const AnalyticFunction& function, const Cascade<double>& cascade,
                                   double x0, const std::vector<double>& y) {
-  std::vector<double> r;
-  for (const auto& map : cascade.maps) r.push_back(map.matrix()(0, 0));
-  return residuals(function, cascade.stages(), x0, y, [&](int k, double x, double target) {
-    return x - r[static_cast<std::size_t>(k)] * (function.h(x) - target);
-  });
+  std::vector<std::vector<double>> x(cascade.maps.size() + 1);  // of each step, for every y
+  for (const double target : y) {
+    const std::vector<double> way = iterates(cascade, function.h, x0, target);
+    for (std::size_t k = 0; k < way.size(); ++k) x[k].push_back(way[k]);
+  }
+  std::vector<double> curve;
+  for (const std::vector<double>& reached : x) curve.push_back(relative_error(function, reached, y));
+  return curve;
 }
 
 double newton_step(const AnalyticFunction& function, double x, double y) {
@@ -161,8 +167,12 @@ double newton_step(const AnalyticFunction& function, double x, double y) {
 
 std::vector<double> newton_residuals(const AnalyticFunction& function, int steps, double x0,
                                      const std::vector<double>& y) {
-  return residuals(function, steps, x0, y,
-                   [&](int, double x, double target) { return newton_step(function, x, target); });
+  std::vector<double> x(y.size(), x0), curve = {relative_error(function, x, y)};
+  for (int k = 0; k < steps; ++k) {
+    for (std::size_t i = 0; i < y.size(); ++i) x[i] = newton_step(function, x[i], y[i]);
+    curve.push_back(relative_error(function, x, y));
+  }
+  return curve;
 }
 
 Results run_analytic(const ExperimentContext& context) {

@@ -120,7 +120,7 @@ FaceRun run_methods(face::Annotations& truth, std::vector<FaceMethod>& methods,
       if (!picture.empty() && !face.box && options.model) {
         const face::Shape points = face::select(face.points, truth.ids, ids_of(*options.model));
         face.box = face::perturbed_box(points, options.model->mean, options.convention,
-                                       options.seed * 1000003 + first + i);
+                                       options.seed, first + i);
         ++run.from_truth;
       }
       for (FaceMethod& method : methods)

@@ -6,10 +6,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numbers>
-#include <random>
 
 #include "sdm/base/error.h"
+#include "sdm/base/random.h"
 #include "sdm/descent/solve.h"
 #include "sdm/descent/train/train.h"
 
@@ -21,17 +20,6 @@ constexpr double kLogFactor = 5;  // a span beyond this is seen on a log scale
 constexpr double kDecades = 1e3;  // values spread wider than this are seen on a log scale
 constexpr double kReach = 0.1;    // how far outside its cell an iterate may go, as a share of it
 constexpr double kHuge = 1e300;   // stands for an infinite model value
-
-/// std::uniform_real_distribution may differ between standard libraries; this does not.
-double uniform(std::mt19937_64& random) {
-  return std::ldexp(static_cast<double>(random() >> 11), -53);
-}
-
-/// Box-Muller, for the same reason.
-double normal(std::mt19937_64& random) {
-  return std::sqrt(-2 * std::log(1 - uniform(random))) *
-         std::cos(2 * std::numbers::pi * uniform(random));
-}
 
 double quantile(std::vector<double>& values, double share) {
   const auto at = values.begin() + std::lround(share * static_cast<double>(values.size() - 1));
@@ -70,7 +58,8 @@ class ReversedProblem {
                   VectorRef<double> out) const {
     out = target - u;
   }
-  void step(ConstVectorRef<double> u, ConstVectorRef<double> delta, VectorRef<double> out) const {
+  void step(int, ConstVectorRef<double> u, ConstVectorRef<double> delta,
+            VectorRef<double> out) const {
     move(cell_, u, delta, out);
   }
 
@@ -140,19 +129,19 @@ LearnedDescent::LearnedDescent(const NistProblem& problem, const Vector<double>&
   const Index n = problem.parameters(), m = problem.observations();
   const Index all = options.samples * static_cast<Index>(cells.size());
   Matrix<double> targets(n, all), templates(m, all);
-  std::mt19937_64 random(options.seed);
+  Random random(options.seed, "nist samples");
   Vector<double> beta(n);
   for (Index i = 0; i < all; ++i) {
     const auto& cell = cells[static_cast<std::size_t>(i / options.samples)];
     for (Index j = 0; j < n; ++j)
-      targets(j, i) = cell.low[j] + uniform(random) * (cell.high[j] - cell.low[j]);
+      targets(j, i) = cell.low[j] + random.uniform() * (cell.high[j] - cell.low[j]);
     box_.from_box(targets.col(i), beta.data());
     problem.model.values(problem.x, beta.data(), templates.col(i).data());
   }
   fit_compression(templates);
   for (Index i = 0; i < all; ++i) {
     compress(templates.col(i));
-    for (double& value : templates.col(i)) value += options.noise * normal(random);
+    for (double& value : templates.col(i)) value += options.noise * random.normal();
   }
 
   TrainOptions train_options;
@@ -227,9 +216,8 @@ LearnedDescent::Answer LearnedDescent::solve(const Vector<double>& y) const {
                   linear + log_scale_.select(out.array(), 0).matrix().squaredNorm();
               if (residual < best.residual) best.beta = beta, best.residual = residual;
             },
-            [&](ConstVectorRef<double> at, ConstVectorRef<double> delta, VectorRef<double> out) {
-              move(learned.cell, at, delta, out);
-            },
+            [&](int, ConstVectorRef<double> at, ConstVectorRef<double> delta,
+                VectorRef<double> out) { move(learned.cell, at, delta, out); },
             true);
   }
   return best;

@@ -6,7 +6,6 @@
 
 #include "sdm/base/error.h"
 #include "sdm/face/model.h"
-#include "sdm/pose/file.h"
 #include "sdm/pose/object.h"
 
 namespace sdm::experiments {

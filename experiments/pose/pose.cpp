@@ -6,13 +6,13 @@
 #include <functional>
 #include <limits>
 #include <numbers>
-#include <random>
 
 #include "experiments/pose/chessboard.h"
 #include "experiments/pose/objects.h"
 #include "experiments/pose/peers.h"
 #include "experiments/registry.h"
 #include "report/plot.h"
+#include "sdm/base/random.h"
 #include "sdm/pose/object.h"
 #include "sdm/pose/posit.h"
 #include "sdm/pose/projection.h"
@@ -64,12 +64,11 @@ struct TestSet {
 TestSet make_test(const Points3& object, std::vector<Pose> poses, std::uint64_t seed) {
   TestSet set;
   set.poses = std::move(poses);
-  std::mt19937_64 engine(seed);
-  std::normal_distribution<double> normal(0, noise_pixels);
+  Random random(seed, "test noise");
   set.pixels.resize(2 * object.cols(), static_cast<Index>(set.poses.size()));
   for (const Pose& pose : set.poses) {
     Points2 image = project(object, pose, Camera());
-    for (double& value : image.reshaped()) value += normal(engine);
+    for (double& value : image.reshaped()) value += noise_pixels * random.normal();
     set.pixels.col(static_cast<Index>(set.images.size())) = image.reshaped().cast<float>();
     set.images.push_back(std::move(image));
   }

@@ -7,11 +7,11 @@
 #include <filesystem>
 #include <numbers>
 #include <optional>
-#include <random>
 
 #include "experiments/headpose/mat_file.h"
 #include "experiments/rigid/followers.h"
 #include "sdm/base/error.h"
+#include "sdm/base/random.h"
 
 namespace sdm::experiments {
 namespace {
@@ -60,9 +60,8 @@ std::vector<Points> load_offsets(const ExperimentContext& context, std::string& 
   std::optional<Matrix<double>> values = published(context, "affine_pt_offset.mat", "pt_offset");
   source = values ? "affine_pt_offset.mat" : "drawn";
   if (!values) {
-    std::mt19937_64 random(context.seed);
-    std::normal_distribution<double> normal;
-    values = Matrix<double>::NullaryExpr(kTrials, 6, [&] { return normal(random); });
+    Random random(context.seed, "offsets");
+    values = Matrix<double>::NullaryExpr(kTrials, 6, [&] { return random.normal(); });
   }
   std::vector<Points> offsets;
   for (Index i = 0; i < values->rows(); ++i) offsets.push_back(values->row(i).reshaped(2, 3));

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <random>
 
 #include "experiments/photographs.h"
 #include "sdm/base/error.h"
+#include "sdm/base/random.h"
 #include "sdm/image/augment.h"
 #include "sdm/image/warp.h"
 
@@ -59,10 +59,8 @@ Texture make_texture(std::string name, image::Image<float> picture) {
 
 // Discs of many sizes and greys over each other: edges in all directions at all scales.
 image::Image<float> draw_texture(std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  const auto uniform = [&](double from, double to) {
-    return from + (to - from) * std::generate_canonical<double, 32>(random);
-  };
+  Random random(seed, "drawn texture");
+  const auto uniform = [&](double from, double to) { return random.uniform(from, to); };
   image::Image<float> picture(768, 512, 128);
   for (int i = 0; i < 900; ++i) {
     const double radius = 40 * std::pow(uniform(0.15, 1), 2) + 2;
@@ -182,8 +180,7 @@ image::ByteView Scene::render(const Warp& from, const Warp& to, const Conditions
   for (int k = 0; k < kWidth * kHeight; ++k) sum_.view().data[k] /= float(exposures);
   if (c.blur > 1) image::motion_blur(sum_, float(c.blur), float(c.blur_angle), sum_);
 
-  std::mt19937_64 random(seed_ * 7919 + number);
-  const float* noise = noise_.data() + random() % 65536;
+  const float* noise = noise_.data() + Random(seed_, "frame noise", number).below(65536);
   for (int y = 0; y < kHeight; ++y) {
     const float row = float(c.gain * (1 + c.slope_y * (2.0 * y / kHeight - 1)));
     for (int x = 0; x < kWidth; ++x) {

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <filesystem>
 #include <numbers>
-#include <random>
 
 #include "experiments/photographs.h"
 #include "sdm/base/error.h"
+#include "sdm/base/random.h"
 #include "sdm/face/aligner.h"
 #include "sdm/face/data/annotations.h"
 #include "sdm/image/augment.h"
@@ -134,14 +134,12 @@ MovedStill::MovedStill(const Still& still, const MovedStillOptions& options)
   centre_ = (0.5F * (low + high)).cast<double>();
   unit_ = still.points.cols() == 68 ? double((still.points.col(36) - still.points.col(45)).norm())
                                     : 0.6 * double((high - low).maxCoeff());
-  std::mt19937_64 random(options.seed * 0x9e3779b97f4a7c15ull + 1);
-  const auto uniform = [&](double from, double to) {
-    return from + (to - from) * double(random() >> 11) * 0x1p-53;
-  };
+  Random random(options.seed, "camera motion");
   for (int k = 0; k < kinds; ++k) {
-    const double sign = uniform(0, 1) < 0.5 ? -1 : 1;
-    rates_.push_back(sign * 2 * std::numbers::pi / uniform(18, 45));  // of a period in frames
-    shares_.push_back(uniform(0.5, 1));
+    const double sign = random.sign();
+    rates_.push_back(sign * 2 * std::numbers::pi /
+                     random.uniform(18, 45));  // of a period in frames
+    shares_.push_back(random.uniform(0.5, 1));
   }
 }
 
@@ -187,7 +185,7 @@ MovedFrame MovedStill::frame(int number) const {
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x)
       seen(x, y) = seen(x, y) * lit(x, y) + float(options_.offset * wave(offset, t));
-  image::add_noise(seen, float(options_.noise), options_.seed * 7919 + std::uint64_t(number));
+  image::add_noise(seen, float(options_.noise), options_.seed, std::uint64_t(number));
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x)
       frame.picture(x, y) = static_cast<std::uint8_t>(std::clamp(seen(x, y), 0.F, 255.F) + 0.5F);

@@ -89,7 +89,7 @@ class Follower {
 
  private:
   face::Box box() {
-    return face::perturbed_box(frame_->truth, model_.mean, model_.convention(), ++seed_);
+    return face::perturbed_box(frame_->truth, model_.mean, model_.convention(), seed_, ++boxes_);
   }
 
   void detect(bool counts) {
@@ -103,7 +103,7 @@ class Follower {
   }
 
   const face::Model& model_;
-  std::uint64_t seed_;
+  std::uint64_t seed_, boxes_ = 0;
   face::Adapter adapter_;
   face::Aligner aligner_;
   std::vector<face::Tracker> trackers_;  // before and after adapting

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/formatted.h"
+#include "descent/map_tensors.h"
 #include "sdm/base/error.h"
 
 namespace sdm {
@@ -59,17 +60,19 @@ Index Cascade<Scalar>::largest_rank() const {
 }
 
 template <class Scalar>
-io::Model to_model(const Cascade<Scalar>& cascade) {
+io::Model Cascade<Scalar>::to_model() const {
   io::Model model;
   model.kind = "cascade";
   model.header =
-      nlohmann::json{{"stages", cascade.stages()}, {"state_size", cascade.state_size}}.dump();
-  put_maps(model, cascade.maps);
+      nlohmann::json{
+          {"stages", stages()}, {"state_size", state_size}, {"template_known", template_known}}
+          .dump();
+  put_maps(model, "", maps);
   return model;
 }
 
 template <class Scalar>
-Cascade<Scalar> cascade_from_model(const io::Model& model) {
+Cascade<Scalar> Cascade<Scalar>::from_model(const io::Model& model) {
   model.require_kind("cascade");
   Cascade<Scalar> cascade;
   int stages = 0;
@@ -77,53 +80,20 @@ Cascade<Scalar> cascade_from_model(const io::Model& model) {
     const auto header = nlohmann::json::parse(model.header);
     stages = header.at("stages").get<int>();
     cascade.state_size = header.at("state_size").get<Index>();
+    cascade.template_known = header.at("template_known").get<bool>();
   } catch (const nlohmann::json::exception& e) {
     throw Error(formatted("the header of the cascade is not as expected: {}", e.what()));
   }
   if (cascade.state_size < 1)
     throw Error(formatted("the cascade's states have {} values, expected at least one",
                           cascade.state_size));
-  cascade.maps = get_maps<Scalar>(model, stages);
+  cascade.maps = get_maps<Scalar>(model, "", stages);
   return cascade;
 }
 
-template <class Scalar>
-void put_maps(io::Model& model, const std::vector<DescentMap<Scalar>>& maps) {
-  for (std::size_t k = 0; k < maps.size(); ++k) {
-    if (maps[k].rank() > 0) model.put(formatted("stage{}.left", k), io::to_tensor(maps[k].left()));
-    model.put(formatted("stage{}.right", k), io::to_tensor(maps[k].right()));
-    model.put(formatted("stage{}.bias", k), io::to_tensor(maps[k].bias()));
-  }
-}
-
-template <class Scalar>
-std::vector<DescentMap<Scalar>> get_maps(const io::Model& model, int stages) {
-  if (stages < 0 || static_cast<std::size_t>(stages) > model.tensors.size())
-    throw Error(
-        formatted("the model says {} stages but has {} tensors", stages, model.tensors.size()));
-  std::vector<DescentMap<Scalar>> maps;
-  for (int k = 0; k < stages; ++k) {
-    auto right = model.matrix<Scalar>(formatted("stage{}.right", k));
-    auto bias = model.vector<Scalar>(formatted("stage{}.bias", k));
-    const std::string left = formatted("stage{}.left", k);
-    if (model.tensors.contains(left))
-      maps.emplace_back(model.matrix<Scalar>(left), std::move(right), std::move(bias));
-    else
-      maps.emplace_back(std::move(right), std::move(bias));
-    if (maps.back().delta_size() != maps.front().delta_size())
-      throw Error(formatted("stage {} of the model moves {} values, expected {} as in stage 0", k,
-                            maps.back().delta_size(), maps.front().delta_size()));
-  }
-  return maps;
-}
-
-#define SDM_INSTANTIATE(Scalar)                                               \
-  template class DescentMap<Scalar>;                                          \
-  template struct Cascade<Scalar>;                                            \
-  template io::Model to_model(const Cascade<Scalar>&);                        \
-  template Cascade<Scalar> cascade_from_model(const io::Model&);              \
-  template void put_maps(io::Model&, const std::vector<DescentMap<Scalar>>&); \
-  template std::vector<DescentMap<Scalar>> get_maps(const io::Model&, int);
+#define SDM_INSTANTIATE(Scalar)      \
+  template class DescentMap<Scalar>; \
+  template struct Cascade<Scalar>;
 SDM_INSTANTIATE(float)
 SDM_INSTANTIATE(double)
 #undef SDM_INSTANTIATE

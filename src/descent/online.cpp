@@ -43,7 +43,7 @@ void OnlineCascade<Scalar>::update_stage(int stage, ConstVectorRef<Scalar> featu
   if (features.size() != map.feature_size() || delta.size() != map.delta_size())
     throw Error(formatted("stage {}: {} features and a delta of {}, expected {} and {}", stage,
                           features.size(), delta.size(), map.feature_size(), map.delta_size()));
-  if (!features.allFinite() || !delta.allFinite())
+  if (!features.allFinite() || delta.array().isInf().any())
     throw Error(formatted("stage {}: the new sample is not finite", stage));
 
   Matrix<Scalar>& inverse = inverse_[static_cast<std::size_t>(stage)];
@@ -62,7 +62,8 @@ void OnlineCascade<Scalar>::update_stage(int stage, ConstVectorRef<Scalar> featu
       ((inverse + inverse.transpose().eval()) / Scalar(2)).eval();  // rounding must not build up
 
   // The paper's R_k maps phi to the delta; ours is subtracted: delta = b - R f.
-  const Vector<Scalar> missing = delta - (map.bias() - map.matrix() * features);
+  Vector<Scalar> missing = delta - (map.bias() - map.matrix() * features);
+  missing = missing.array().isNaN().select(Scalar(0), missing);
   // w phi^T Sigma_new^-1 = (inverse_phi / denominator)^T.
   const Matrix<Scalar> change = missing * (inverse_phi / denominator).transpose();
   Matrix<Scalar> r = map.matrix() - change.leftCols(features.size());
@@ -72,33 +73,27 @@ void OnlineCascade<Scalar>::update_stage(int stage, ConstVectorRef<Scalar> featu
 }
 
 template <class Scalar>
-io::Model to_model(const OnlineCascade<Scalar>& online) {
-  io::Model model = to_model(online.cascade());
+io::Model OnlineCascade<Scalar>::to_model() const {
+  io::Model model = cascade_.to_model();
   model.kind = "online";
-  for (std::size_t k = 0; k < online.inverse_covariances().size(); ++k)
-    model.put(formatted("stage{}.inverse_covariance", k),
-              io::to_tensor(online.inverse_covariances()[k]));
+  for (std::size_t k = 0; k < inverse_.size(); ++k)
+    model.put(formatted("stage{}.inverse_covariance", k), io::to_tensor(inverse_[k]));
   return model;
 }
 
 template <class Scalar>
-OnlineCascade<Scalar> online_from_model(const io::Model& model) {
+OnlineCascade<Scalar> OnlineCascade<Scalar>::from_model(const io::Model& model) {
   model.require_kind("online");
   io::Model maps = model;
   maps.kind = "cascade";
-  Cascade<Scalar> cascade = cascade_from_model<Scalar>(maps);
+  Cascade<Scalar> cascade = Cascade<Scalar>::from_model(maps);
   std::vector<Matrix<Scalar>> inverse;
   for (int k = 0; k < cascade.stages(); ++k)
     inverse.push_back(model.matrix<Scalar>(formatted("stage{}.inverse_covariance", k)));
   return {std::move(cascade), std::move(inverse)};
 }
 
-#define SDM_INSTANTIATE(Scalar)                              \
-  template class OnlineCascade<Scalar>;                      \
-  template io::Model to_model(const OnlineCascade<Scalar>&); \
-  template OnlineCascade<Scalar> online_from_model(const io::Model&);
-SDM_INSTANTIATE(float)
-SDM_INSTANTIATE(double)
-#undef SDM_INSTANTIATE
+template class OnlineCascade<float>;
+template class OnlineCascade<double>;
 
 }  // namespace sdm

@@ -2,8 +2,10 @@
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/formatted.h"
+#include "descent/map_tensors.h"
 
 namespace sdm {
 
@@ -51,6 +53,8 @@ Vector<double> Grid::centre(Index cell) const {
 
 namespace {
 
+constexpr Index kMostAxes = 20;  // a million cells
+
 template <class Scalar>
 Matrix<Scalar> leading_axes(ConstMatrixRef<Scalar> columns, int count, const char* what) {
   if (count == 0) return Matrix<Scalar>(columns.rows(), 0);
@@ -72,10 +76,9 @@ template <class Scalar>
 SignRule<Scalar>::SignRule(ConstMatrixRef<Scalar> state_deltas,
                            ConstMatrixRef<Scalar> feature_deltas, int state_axes,
                            int feature_axes) {
-  constexpr Index kMost = 20;
-  if (Index(state_axes) + feature_axes > kMost)
+  if (Index(state_axes) + feature_axes > kMostAxes)
     throw Error(formatted("{} state axes and {} feature axes, expected at most {} together",
-                          state_axes, feature_axes, kMost));
+                          state_axes, feature_axes, kMostAxes));
   state_ = leading_axes<Scalar>(state_deltas, state_axes, "state");
   feature_ = leading_axes<Scalar>(feature_deltas, feature_axes, "feature");
 }
@@ -106,7 +109,73 @@ std::vector<int> SignRule<Scalar>::candidates(ConstVectorRef<Scalar> feature_del
   return result;
 }
 
+template <class Scalar>
+io::Model Partition<Scalar>::to_model() const {
+  if (cells.empty()) throw Error("the partition has no cells, expected at least one");
+  io::Model model;
+  model.kind = "partition";
+  const Cascade<Scalar>& first = cells.front();
+  model.header = nlohmann::json{{"cells", cells.size()},
+                                {"stages", first.stages()},
+                                {"state_size", first.state_size},
+                                {"template_known", first.template_known}}
+                     .dump();
+  for (std::size_t c = 0; c < cells.size(); ++c)
+    put_maps(model, formatted("cell{}.", c), cells[c].maps);
+  Matrix<Scalar> places(first.state_size, static_cast<Index>(starts.size()));
+  for (std::size_t c = 0; c < starts.size(); ++c) places.col(static_cast<Index>(c)) = starts[c];
+  model.put("starts", io::to_tensor(places));
+  model.put("state_axes", io::to_tensor(rule.state_));
+  model.put("feature_axes", io::to_tensor(rule.feature_));
+  return model;
+}
+
+template <class Scalar>
+Partition<Scalar> Partition<Scalar>::from_model(const io::Model& model) {
+  model.require_kind("partition");
+  Partition partition;
+  Cascade<Scalar> cascade;
+  int count = 0, stages = 0;
+  try {
+    const auto header = nlohmann::json::parse(model.header);
+    count = header.at("cells").get<int>();
+    stages = header.at("stages").get<int>();
+    cascade.state_size = header.at("state_size").get<Index>();
+    cascade.template_known = header.at("template_known").get<bool>();
+  } catch (const nlohmann::json::exception& e) {
+    throw Error(formatted("the header of the partition is not as expected: {}", e.what()));
+  }
+  if (count < 1 || static_cast<std::size_t>(count) > model.tensors.size() || stages < 1 ||
+      cascade.state_size < 1)
+    throw Error(
+        formatted("the partition says {} cells of {} stages for states of {} values, "
+                  "expected at least one of each and no more cells than tensors",
+                  count, stages, cascade.state_size));
+  for (int c = 0; c < count; ++c) {
+    cascade.maps = get_maps<Scalar>(model, formatted("cell{}.", c), stages);
+    partition.cells.push_back(cascade);
+  }
+  const Matrix<Scalar> places = model.matrix<Scalar>("starts", cascade.state_size);
+  if (places.cols() != 0 && places.cols() != count)
+    throw Error(formatted("the partition has {} starts for {} cells", places.cols(), count));
+  for (Index c = 0; c < places.cols(); ++c) partition.starts.emplace_back(places.col(c));
+  partition.rule.state_ = model.matrix<Scalar>("state_axes");
+  partition.rule.feature_ = model.matrix<Scalar>("feature_axes");
+  const Index axes = partition.rule.state_.cols() + partition.rule.feature_.cols();
+  if (axes > kMostAxes || (axes > 0 && partition.rule.cells() != count))
+    throw Error(
+        formatted("the partition has {} axes for {} cells, expected a bit for each", axes, count));
+  if (partition.rule.feature_.cols() > 0 &&
+      partition.rule.feature_.rows() != partition.cells.front().maps.front().feature_size())
+    throw Error(formatted("the partition's axes have {} values, the features {}",
+                          partition.rule.feature_.rows(),
+                          partition.cells.front().maps.front().feature_size()));
+  return partition;
+}
+
 template class SignRule<float>;
 template class SignRule<double>;
+template struct Partition<float>;
+template struct Partition<double>;
 
 }  // namespace sdm

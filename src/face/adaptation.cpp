@@ -69,7 +69,7 @@ void Adaptation::require_fits(const Model& model) const {
   }
 }
 
-io::Model Adaptation::to_io() const {
+io::Model Adaptation::to_model() const {
   io::Model file;
   file.kind = "face-adaptation";
   file.header = nlohmann::ordered_json{
@@ -84,7 +84,7 @@ io::Model Adaptation::to_io() const {
   return file;
 }
 
-Adaptation Adaptation::from(const io::Model& file) {
+Adaptation Adaptation::from_model(const io::Model& file) {
   file.require_kind("face-adaptation");
   Adaptation state;
   try {

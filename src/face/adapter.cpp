@@ -1,19 +1,64 @@
 #include "sdm/face/adapter.h"
 
 #include "base/formatted.h"
-#include "face/lesson.h"
+#include "face/shape_descent.h"
+#include "face/starts.h"
 #include "sdm/base/error.h"
 
 namespace sdm::face {
 namespace {
 
-// What adaptation changes, as a cascade on z.
-Cascade<double> small_cascade(const Model& model) {
-  Cascade<double> cascade;
-  for (const CompactMap& map : model.maps)
-    cascade.maps.emplace_back(map.left.cast<double>(), map.bias.cast<double>());
-  return cascade;
+// What adaptation changes: the maps on z, in the precision that recursive updates need.
+Cascade<double> wide_maps(const Model& model) {
+  Cascade<double> wide;
+  const Cascade<float> narrow = small_maps(model);
+  wide.state_size = narrow.state_size;
+  wide.template_known = narrow.template_known;
+  for (const DescentMap<float>& map : narrow.maps)
+    wide.maps.emplace_back(map.matrix().cast<double>(), map.bias().cast<double>());
+  return wide;
 }
+
+// One frame as online SDM sees it. The face itself is looked at in single precision, as when the
+// adapted model will run.
+class FrameProblem {
+ public:
+  using Scalar = double;
+
+  FrameProblem(const Model& model, StageFeatures& features) : model_(model), features_(features) {}
+
+  Index samples() const { return 1; }
+  Index state_size() const { return shape_state_size(model_.points()); }
+  Index delta_size() const { return 2 * model_.points(); }
+  Index feature_size(int stage) const {
+    return model_.maps[static_cast<std::size_t>(stage)].rank();
+  }
+  bool template_known() const { return false; }
+  void features(Index /*sample*/, int stage, ConstVectorRef<double> x,
+                VectorRef<double> out) const {
+    Vector<float> z(out.size());
+    features_(stage, x.cast<float>(), z);
+    out = z.cast<double>();
+  }
+  // The target's frame is that of the picture: its points are pixels.
+  void difference(ConstVectorRef<double> x, ConstVectorRef<double> target,
+                  VectorRef<double> out) const {
+    Vector<float> delta(out.size());
+    const Vector<float> truth = target.cast<float>();
+    shape_difference(x.cast<float>(), shape_of(truth), delta);
+    out = delta.cast<double>();
+  }
+  void step(int stage, ConstVectorRef<double> x, ConstVectorRef<double> delta,
+            VectorRef<double> out) const {
+    Vector<float> next(out.size());
+    shape_step(model_.recipe, model_.mean, stage, x.cast<float>(), delta.cast<float>(), next);
+    out = next.cast<double>();
+  }
+
+ private:
+  const Model& model_;
+  StageFeatures& features_;
+};
 
 }  // namespace
 
@@ -25,30 +70,23 @@ void AdapterOptions::validate() const {
 
 Adapter::Adapter(Model model, Adaptation state)
     : model_((model.validate(), state.require_fits(model), std::move(model))),
-      online_(small_cascade(model_), std::move(state.inverse_covariances)) {}
+      online_(wide_maps(model_), std::move(state.inverse_covariances)) {}
 
 void Adapter::update(image::ByteView grey, const Shape& truth, const AdapterOptions& options) {
   options.validate();
-  Lesson lesson(model_);
-  lesson.require_face(grey, truth);
+  check_labelled_face(model_, grey, truth);
+  StageFeatures features(model_);
+  features.start(grey);
+  const FrameProblem problem(model_, features);
   OnlineCascade<double> online = online_;
-  Noise noise(options.seed);
-  Vector<double> delta(2 * model_.points()), scratch(0);
-  for (int start = 0; start < options.starts; ++start) {
+  Random random(options.seed, "adapter starts", static_cast<std::uint64_t>(frames_));
+  Vector<float> start(problem.state_size()), target(problem.state_size());
+  put_state(truth, {}, target);
+  for (int number = 0; number < options.starts; ++number) {
+    put_state(model_.mean, start_frame(number, truth, model_, random), start);
     // A frame is one step of time, however many starts it gives.
-    const OnlineOptions step{options.weight, start == 0 ? options.forgetting : 1};
-    lesson.start(grey, truth, start, noise);
-    for (std::size_t k = 0; k < model_.maps.size(); ++k) {
-      const Vector<double> z = lesson.see(k).cast<double>();
-      online.cascade().maps[k].apply(z, scratch, delta);
-      // A point that is not known is where the model says: there is nothing to learn from it.
-      for (Index i = 0; i < delta.size(); ++i)
-        if (const float missing = lesson.missing()[i]; std::isfinite(missing))
-          delta[i] = static_cast<double>(missing);
-      online.update_stage(static_cast<int>(k), z, delta, step);
-      online.cascade().maps[k].apply(z, scratch, delta);
-      lesson.move(delta.cast<float>());
-    }
+    online.update(problem, 0, start.cast<double>(), target.cast<double>(),
+                  {options.weight, number == 0 ? options.forgetting : 1});
   }
   Model adapted = model_;
   for (std::size_t k = 0; k < adapted.maps.size(); ++k) {
@@ -58,6 +96,7 @@ void Adapter::update(image::ByteView grey, const Shape& truth, const AdapterOpti
   adapted.validate();
   model_ = std::move(adapted);
   online_ = std::move(online);
+  ++frames_;
 }
 
 Adaptation Adapter::state() const {

@@ -1,27 +1,28 @@
 #include "sdm/face/aligner.h"
 
+#include <cmath>
+
 #include "base/formatted.h"
-#include "face/walk.h"
+#include "face/shape_descent.h"
 #include "sdm/base/error.h"
 
 namespace sdm::face {
 
 struct Aligner::State {
-  explicit State(const Model& m) : model(&m), walk(m) { result.points.resize(2, m.points()); }
+  explicit State(const Model& m) : model(&m), descent(m) { result.points.resize(2, m.points()); }
 
   const Alignment& run(image::ByteView grey, const Frame& frame, float still = 0);
 
   const Model* model;
-  Walk walk;
+  ShapeDescent descent;
   Alignment result;
 };
 
 const Alignment& Aligner::State::run(image::ByteView grey, const Frame& frame, float still) {
-  walk.start(grey, frame, still);
-  const float moved = walk.descend();
-  walk.frame().to_image(walk.shape(), result.points);
-  if (model->confidence.known()) {
-    result.score = model->confidence.probability(walk.patch_sums());
+  const float moved = descent.run(grey, frame, still);
+  descent.to_image(result.points);
+  if (std::isfinite(moved) && model->confidence.known()) {
+    result.score = model->confidence.probability(descent.patch_sums());
   } else {
     const float ratio = moved / model->typical_step;
     result.score = 1 / (1 + ratio * ratio);

@@ -5,12 +5,14 @@
 
 namespace sdm::face {
 
-Model Model::load(const std::filesystem::path& path) { return from(io::map(path)); }
+void Model::save(const std::filesystem::path& path) const { io::write(path, to_model()); }
 
-void Model::save(const std::filesystem::path& path) const { io::write(path, to_io()); }
+Model Model::load(const std::filesystem::path& path) { return io::load<Model>(path); }
 
-Adaptation Adaptation::load(const std::filesystem::path& path) { return from(io::read(path)); }
+void Adaptation::save(const std::filesystem::path& path) const { io::write(path, to_model()); }
 
-void Adaptation::save(const std::filesystem::path& path) const { io::write(path, to_io()); }
+Adaptation Adaptation::load(const std::filesystem::path& path) {
+  return io::load<Adaptation>(path);
+}
 
 }  // namespace sdm::face

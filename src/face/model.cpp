@@ -118,7 +118,7 @@ void Model::validate() const {
   }
 }
 
-io::Model Model::to_io() const {
+io::Model Model::to_model() const {
   validate();
   nlohmann::ordered_json stages = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < maps.size(); ++i) {
@@ -177,7 +177,7 @@ io::Model Model::to_io() const {
   return file;
 }
 
-Model Model::from(const io::Model& file) {
+Model Model::from_model(const io::Model& file) {
   file.require_kind("face");
   Model model;
   try {

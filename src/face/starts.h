@@ -1,41 +1,22 @@
 #pragma once
 
-#include <cstdint>
-#include <random>
-
+#include "sdm/base/random.h"
 #include "sdm/face/model.h"
+#include "sdm/image/image_view.h"
 
 namespace sdm::face {
 
-/// Normal numbers that are the same on every machine up to the last bits of log and cos.
-class Noise {
- public:
-  explicit Noise(std::uint64_t seed) : random_(seed) {}
-  float operator()();
-
- private:
-  std::mt19937_64 random_;
-};
-
-/// Uniform numbers that are the same on every machine.
-class Uniform {
- public:
-  explicit Uniform(std::uint64_t seed) : random_(seed) {}
-  float operator()(float low, float high) {
-    return low + (high - low) * static_cast<float>(random_() >> 40) * 0x1p-24F;
-  }
-  int below(int count) { return static_cast<int>(random_() % static_cast<std::uint64_t>(count)); }
-  float sign() { return below(2) == 0 ? -1.0F : 1.0F; }
-
- private:
-  std::mt19937_64 random_;
-};
+/// Throws Error naming what is wrong with a picture and the true points of a face in it.
+void check_labelled_face(const Model& model, image::ByteView grey, const Shape& truth);
 
 /// Where the detector might have seen a face with these true points: upright.
 Frame detected_frame(const Shape& truth, const Shape& mean, const BoxConvention& convention,
-                     Noise& noise);
+                     Random& random);
 
 /// Where the face might have been in the frame before (section "Facial feature tracking").
-Frame tracked_frame(const Shape& truth, const Shape& mean, Noise& noise);
+Frame tracked_frame(const Shape& truth, const Shape& mean, Random& random);
+
+/// One of several starts of a face: even numbers as a detector would, odd ones as a tracker.
+Frame start_frame(int number, const Shape& truth, const Model& model, Random& random);
 
 }  // namespace sdm::face

@@ -2,31 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "base/formatted.h"
 #include "image/checks.h"
 #include "sdm/base/error.h"
+#include "sdm/base/random.h"
 
 namespace sdm::image {
-namespace {
-
-// The splitmix64 generator: one addition and a mixer, the same on every machine.
-struct Random {
-  std::uint64_t state;
-
-  std::uint64_t next() {
-    std::uint64_t z = state += 0x9e3779b97f4a7c15ull;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
-  }
-  // In (0, 1], so that its logarithm exists.
-  float uniform() { return float((next() >> 40) + 1) * 0x1p-24f; }
-};
-
-}  // namespace
-
 void motion_blur(FloatView src, float length, float angle, ImageView<float> dst) {
   checks::same_size(src.width, src.height, dst.width, dst.height);
   if (!(length <= 1000) || !std::isfinite(length) || !std::isfinite(angle)) {
@@ -67,20 +49,14 @@ void motion_blur(FloatView src, float length, float angle, ImageView<float> dst)
   }
 }
 
-void add_noise(ImageView<float> image, float sigma, std::uint64_t seed) {
+void add_noise(ImageView<float> image, float sigma, std::uint64_t seed, std::uint64_t index) {
   if (!(sigma >= 0) || !std::isfinite(sigma)) {
     throw Error(formatted("noise deviation is {}, expected 0 or more", sigma));
   }
-  Random random{seed};
-  for (int y = 0; y < image.height; ++y) {
-    // Box and Muller: two uniform numbers make two normal ones.
-    for (int x = 0; x < image.width; x += 2) {
-      const float radius = sigma * std::sqrt(-2 * std::log(random.uniform()));
-      const float turn = 2 * std::numbers::pi_v<float> * random.uniform();
-      image(x, y) += radius * std::cos(turn);
-      if (x + 1 < image.width) image(x + 1, y) += radius * std::sin(turn);
-    }
-  }
+  Random random(seed, "image noise", index);
+  for (int y = 0; y < image.height; ++y)
+    for (int x = 0; x < image.width; ++x)
+      image(x, y) += sigma * static_cast<float>(random.normal());
 }
 
 }  // namespace sdm::image

@@ -1,9 +1,9 @@
 #include "sdm/linear/components.h"
 
 #include <Eigen/QR>
-#include <random>
 
 #include "linear/blas.h"
+#include "sdm/base/random.h"
 
 namespace sdm::linear {
 namespace {
@@ -29,7 +29,7 @@ Matrix<Scalar> leading(const Matrix<Scalar>& vectors, const Vector<Scalar>& asce
 
 template <class Scalar>
 Matrix<Scalar> principal_components(const NormalEquations<Scalar>& equations, double energy,
-                                    bool centred, std::uint64_t seed, ThreadPool& pool) {
+                                    bool centred, Random& random, ThreadPool& pool) {
   const blas::SingleThreaded single_threaded;
   constexpr Index kDense = 1024;  // below this a full decomposition is as quick
   constexpr int kPowerSteps = 3;
@@ -46,12 +46,10 @@ Matrix<Scalar> principal_components(const NormalEquations<Scalar>& equations, do
     return leading(vectors, values, energy, total);
   }
 
-  std::mt19937_64 random(seed);
-  std::normal_distribution<Scalar> normal;
   for (Index block = 128;; block = std::min(2 * block, size)) {
     Matrix<Scalar> q(size, block);
     for (Index c = 0; c < block; ++c)
-      for (Index r = 0; r < size; ++r) q(r, c) = normal(random);
+      for (Index r = 0; r < size; ++r) q(r, c) = static_cast<Scalar>(random.normal());
     for (int i = 0; i < kPowerSteps; ++i) q = orthonormal<Scalar>(gram.multiply(q, pool));
     const Matrix<Scalar> gram_q = gram.multiply(q, pool);
     Matrix<Scalar> small(block, block);
@@ -72,7 +70,7 @@ Matrix<Scalar> sample_span(ConstMatrixRef<Scalar> samples, bool centred) {
 
 #define SDM_INSTANTIATE(Scalar)                                                              \
   template Matrix<Scalar> principal_components(const NormalEquations<Scalar>&, double, bool, \
-                                               std::uint64_t, ThreadPool&);                  \
+                                               Random&, ThreadPool&);                        \
   template Matrix<Scalar> sample_span(ConstMatrixRef<Scalar>, bool);
 SDM_INSTANTIATE(float)
 SDM_INSTANTIATE(double)

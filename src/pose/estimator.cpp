@@ -11,6 +11,7 @@
 #include "pose/batch.h"
 #include "pose/check.h"
 #include "pose/state.h"
+#include "sdm/descent/solve.h"
 #include "sdm/pose/projection.h"
 
 namespace sdm::pose {
@@ -53,11 +54,13 @@ void PoseRange::validate() const {
       throw Error(formatted("the pose range moves by {}, expected 0 or more", distance));
 }
 
-Estimator::Estimator(Points3 object, Camera camera, PoseRange range, std::vector<Cell> cells)
+Estimator::Estimator(Points3 object, Camera camera, PoseRange range, std::vector<Cell> cells,
+                     std::string provenance)
     : object_(std::move(object)),
       camera_(camera),
       range_(std::move(range)),
-      cells_(std::move(cells)) {
+      cells_(std::move(cells)),
+      provenance_(std::move(provenance)) {
   check_object(object_);
   camera_.validate();
   range_.validate();
@@ -72,7 +75,7 @@ Estimator::Estimator(Points3 object, Camera camera, PoseRange range, std::vector
   Eigen::Map<Eigen::Vector3f>(packed->mean) = frame.mean.cast<float>();
   packed->points.resize(static_cast<std::size_t>(3 * n));
   Eigen::Map<Eigen::Matrix3Xf>(packed->points.data(), 3, n) = frame.points.cast<float>();
-  for (const Cell& cell : cells_) {
+  for (Cell& cell : cells_) {
     if (cell.cascade.stages() != stages() || stages() == 0)
       throw Error(formatted("a cell of the pose estimator has {} stages, expected {} as the first",
                             cell.cascade.stages(), std::max(stages(), 1)));
@@ -85,10 +88,11 @@ Estimator::Estimator(Points3 object, Camera camera, PoseRange range, std::vector
       throw Error("the start of a cell of the pose estimator puts a point behind the camera");
     out.projection.resize(static_cast<std::size_t>(2 * n));
     Eigen::Map<Eigen::Matrix2Xf>(out.projection.data(), 2, n) = projection.cast<float>();
-    for (const DescentMap<double>& map : cell.cascade.maps) {
+    for (DescentMap<double>& map : cell.cascade.maps) {
       if (map.feature_size() != 2 * n || map.delta_size() != delta_size)
         throw Error(formatted("a map of the pose estimator is {} x {}, expected {} x {}",
                               map.delta_size(), map.feature_size(), delta_size, 2 * n));
+      if (map.rank() > 0) map = DescentMap<double>(map.matrix(), map.bias());  // it is small
       const Matrix<float> r = map.matrix().cast<float>();
       const Vector<float> b = map.bias().cast<float>();
       out.maps.insert(out.maps.end(), b.data(), b.data() + b.size());
@@ -100,13 +104,12 @@ Estimator::Estimator(Points3 object, Camera camera, PoseRange range, std::vector
 
 Pose Estimator::descend(const Points2& image, int stages) const {
   const Frame frame(object_, range_.centre);
-  Index rank = 0;
-  for (const Cell& cell : cells_) rank = std::max(rank, cell.cascade.largest_rank());
-  Vector<double> features(2 * object_.cols()), scratch(rank), delta(delta_size);
+  StageBuffers<double> buffers(cells_.front().cascade);
   const auto advance = [&](const Cell& cell, int stage, Vector<double>& x) {
-    state_features(frame, image, x, features);
-    cell.cascade.maps[static_cast<std::size_t>(stage)].apply(features, scratch, delta);
-    state_step(x, delta, x);
+    stage_update<double>(
+        cell.cascade.maps[static_cast<std::size_t>(stage)], stage, x, buffers,
+        [&](int, const auto& at, auto&& out) { state_features(frame, image, at, out); },
+        [](int, const auto& at, const auto& delta, auto&& out) { state_step(at, delta, out); });
   };
   // In pixels, and infinite with a point behind the camera: as the batch chooses.
   const auto squared_error = [&](const Vector<double>& x) {
@@ -196,33 +199,31 @@ void Estimator::estimate_batch(ConstMatrixRef<float> pixels, const BatchOptions&
 }
 
 Estimator Estimator::with_camera(const Camera& camera) const {
-  return {object_, camera, range_, cells_};
+  return {object_, camera, range_, cells_, provenance_};
 }
 
-io::Model to_model(const Estimator& estimator, const std::string& provenance) {
-  const Camera& camera = estimator.camera();
-  const PoseRange& range = estimator.range();
+io::Model Estimator::to_model() const {
   io::Model model;
   model.kind = "pose";
   model.header = nlohmann::ordered_json{
-      {"points", estimator.object().cols()},
-      {"stages", estimator.stages()},
-      {"cells", estimator.cells().size()},
-      {"camera", {{"fx", camera.fx}, {"fy", camera.fy}, {"cx", camera.cx}, {"cy", camera.cy}}},
+      {"points", object_.cols()},
+      {"stages", stages()},
+      {"cells", cells_.size()},
+      {"camera", {{"fx", camera_.fx}, {"fy", camera_.fy}, {"cx", camera_.cx}, {"cy", camera_.cy}}},
       {"provenance",
-       provenance}}.dump();
-  model.put("object", io::to_tensor(estimator.object()));
+       provenance_}}.dump();
+  model.put("object", io::to_tensor(object_));
   Vector<double> box(13);
-  const Rotation& q = range.centre.rotation;
-  box << q.w(), q.x(), q.y(), q.z(), range.centre.translation, range.rotation_degrees,
-      range.translation;
+  const Rotation& q = range_.centre.rotation;
+  box << q.w(), q.x(), q.y(), q.z(), range_.centre.translation, range_.rotation_degrees,
+      range_.translation;
   model.put("range", io::to_tensor(box));
-  const auto cells = static_cast<Index>(estimator.cells().size());
-  const Index features = 2 * estimator.object().cols();
-  Matrix<double> starts(4, cells), maps(delta_size, cells * estimator.stages() * (features + 1));
+  const auto cells = static_cast<Index>(cells_.size());
+  const Index features = 2 * object_.cols();
+  Matrix<double> starts(4, cells), maps(delta_size, cells * stages() * (features + 1));
   Index column = 0;
   for (Index c = 0; c < cells; ++c) {
-    const Estimator::Cell& cell = estimator.cells()[static_cast<std::size_t>(c)];
+    const Estimator::Cell& cell = cells_[static_cast<std::size_t>(c)];
     starts.col(c) << cell.start.w(), cell.start.x(), cell.start.y(), cell.start.z();
     for (const DescentMap<double>& map : cell.cascade.maps) {
       maps.middleCols(column, features) = map.matrix();
@@ -235,12 +236,14 @@ io::Model to_model(const Estimator& estimator, const std::string& provenance) {
   return model;
 }
 
-Estimator estimator_from_model(const io::Model& model) {
+Estimator Estimator::from_model(const io::Model& model) {
   model.require_kind("pose");
   Camera camera;
+  std::string provenance;
   try {
     const auto header = nlohmann::json::parse(model.header);
     const auto& stored = header.at("camera");
+    provenance = header.at("provenance");
     camera = {stored.at("fx"), stored.at("fy"), stored.at("cx"), stored.at("cy")};
   } catch (const nlohmann::json::exception& error) {
     throw Error(formatted("the pose model's header has no camera: {}", error.what()));
@@ -271,7 +274,7 @@ Estimator estimator_from_model(const io::Model& model) {
                                      maps.col(column + features));
     list.push_back(std::move(cell));
   }
-  return {object, camera, range, std::move(list)};
+  return {object, camera, range, std::move(list), std::move(provenance)};
 }
 
 }  // namespace sdm::pose

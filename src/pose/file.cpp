@@ -1,4 +1,4 @@
-#include "sdm/pose/file.h"
+#include "sdm/io/file.h"
 
 #include <algorithm>
 #include <cctype>
@@ -7,19 +7,14 @@
 
 #include "base/formatted.h"
 #include "sdm/base/error.h"
-#include "sdm/io/file.h"
+#include "sdm/pose/estimator.h"
 #include "sdm/pose/object.h"
 
 namespace sdm::pose {
 
-void save(const Estimator& estimator, const std::filesystem::path& path,
-          const std::string& provenance) {
-  io::write(path, to_model(estimator, provenance));
-}
+void Estimator::save(const std::filesystem::path& path) const { io::write(path, to_model()); }
 
-Estimator load_estimator(const std::filesystem::path& path) {
-  return estimator_from_model(io::read(path));
-}
+Estimator Estimator::load(const std::filesystem::path& path) { return io::load<Estimator>(path); }
 
 Points3 read_object(const std::filesystem::path& path, std::string_view group) {
   std::ifstream file(path, std::ios::binary);

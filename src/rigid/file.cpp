@@ -1,16 +1,13 @@
-#include "sdm/rigid/file.h"
-
 #include "sdm/io/file.h"
+
+#include "sdm/rigid/tracker.h"
 
 namespace sdm::rigid {
 
-void save(const TrackerModel& tracker, const std::filesystem::path& path,
-          const std::string& provenance) {
-  io::write(path, to_model(tracker, provenance));
-}
+void TrackerModel::save(const std::filesystem::path& path) const { io::write(path, to_model()); }
 
-Tracker load_tracker(const std::filesystem::path& path) {
-  return tracker_from_model(io::read(path));
+TrackerModel TrackerModel::load(const std::filesystem::path& path) {
+  return io::load<TrackerModel>(path);
 }
 
 }  // namespace sdm::rigid

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/formatted.h"
+#include "descent/map_tensors.h"
 #include "rigid/state.h"
 #include "sdm/base/error.h"
 #include "sdm/rigid/tracker.h"
@@ -38,30 +39,67 @@ Canvas canvas_from(const nlohmann::json& json) {
 
 }  // namespace
 
-io::Model to_model(const TrackerModel& tracker, const std::string& provenance) {
-  auto canvases = nlohmann::ordered_json::array();
-  for (const Canvas& canvas : tracker.canvases) canvases.push_back(to_json(canvas));
+void TrackerModel::validate() const {
+  const auto require = [](bool good, const char* message) {
+    if (!good) throw Error(message);
+  };
+  require(!canvases.empty() && canvases.size() == templates.size(),
+          "the tracker's model needs a template for each of its canvases, and at least one");
+  require(stage_canvas.size() == cascade.maps.size(),
+          "the tracker's model needs a canvas for each of its stages");
+  require(shape.width > 0 && shape.height > 0 && shape.width <= kTemplateSide &&
+              shape.height <= kTemplateSide,
+          "the template of the tracker's model has no sensible shape");
+  for (const Canvas& canvas : canvases) {
+    canvas.hog.validate();
+    require(canvas.hog.normalisation == image::Normalisation::l2,
+            "a canvas of the tracker's model has another normalisation than l2");
+    const int most = image::DenseHogOptions::kMaxCells * canvas.hog.cell;
+    require(canvas.unit > 0 && canvas.unit <= kTemplateSide && canvas.width >= canvas.hog.cell &&
+                canvas.height >= canvas.hog.cell && canvas.width <= most && canvas.height <= most,
+            "a canvas of the tracker's model has no sensible size");
+  }
+  for (std::size_t i = 0; i < canvases.size(); ++i)
+    require(templates[i].size() == canvases[i].feature_size(),
+            "a template of the tracker's model does not fit its canvas");
+  for (std::size_t k = 0; k < stage_canvas.size(); ++k) {
+    const int canvas = stage_canvas[k];
+    require(canvas >= 0 && canvas < static_cast<int>(canvases.size()),
+            "a stage of the tracker's model looks at a canvas that is not there");
+    require(cascade.maps[k].feature_size() ==
+                    canvases[static_cast<std::size_t>(canvas)].feature_size() &&
+                cascade.maps[k].delta_size() == parameter_count(motion),
+            "a map of the tracker's model does not fit its canvas or motion");
+  }
+  require(cascade.state_size == kStateSize, "the tracker's cascade is not one of warps");
+}
+
+io::Model TrackerModel::to_model() const {
+  auto canvas_list = nlohmann::ordered_json::array();
+  for (const Canvas& canvas : canvases) canvas_list.push_back(to_json(canvas));
   io::Model model;
   model.kind = "rigid";
-  model.header =
-      nlohmann::ordered_json{
-          {"motion", to_string(tracker.motion)}, {"width", tracker.shape.width},
-          {"height", tracker.shape.height},      {"lost_above", tracker.lost_above},
-          {"stages", tracker.cascade.stages()},  {"stage_canvas", tracker.stage_canvas},
-          {"canvases", std::move(canvases)},     {"provenance", provenance}}
-          .dump();
-  put_maps(model, tracker.cascade.maps);
-  for (std::size_t i = 0; i < tracker.templates.size(); ++i)
-    model.put(formatted("template{}", i), io::to_tensor(tracker.templates[i]));
-  Matrix<double> search(9, static_cast<Index>(tracker.search.size()));
-  for (Index i = 0; i < search.cols(); ++i)
-    search.col(i) = tracker.search[static_cast<std::size_t>(i)].reshaped();
-  model.put("search", io::to_tensor(search));
-  model.put("start", io::to_tensor(Matrix<double>(tracker.start)));
+  model.header = nlohmann::ordered_json{{"motion", to_string(motion)},
+                                        {"width", shape.width},
+                                        {"height", shape.height},
+                                        {"lost_above", lost_above},
+                                        {"stages", cascade.stages()},
+                                        {"stage_canvas", stage_canvas},
+                                        {"canvases", std::move(canvas_list)},
+                                        {"provenance", provenance}}
+                     .dump();
+  put_maps(model, "", cascade.maps);
+  for (std::size_t i = 0; i < templates.size(); ++i)
+    model.put(formatted("template{}", i), io::to_tensor(templates[i]));
+  Matrix<double> places(9, static_cast<Index>(search.size()));
+  for (Index i = 0; i < places.cols(); ++i)
+    places.col(i) = search[static_cast<std::size_t>(i)].reshaped();
+  model.put("search", io::to_tensor(places));
+  model.put("start", io::to_tensor(Matrix<double>(start)));
   return model;
 }
 
-Tracker tracker_from_model(const io::Model& model) {
+TrackerModel TrackerModel::from_model(const io::Model& model) {
   model.require_kind("rigid");
   TrackerModel tracker;
   int stages = 0;
@@ -70,6 +108,7 @@ Tracker tracker_from_model(const io::Model& model) {
     tracker.motion = motion_from_string(header.at("motion"));
     tracker.shape = {header.at("width"), header.at("height")};
     tracker.lost_above = header.at("lost_above");
+    tracker.provenance = header.at("provenance");
     stages = header.at("stages");
     tracker.stage_canvas = header.at("stage_canvas").get<std::vector<int>>();
     for (const auto& canvas : header.at("canvases"))
@@ -77,7 +116,7 @@ Tracker tracker_from_model(const io::Model& model) {
   } catch (const nlohmann::json::exception& error) {
     throw Error(formatted("the header of the tracker is not as expected: {}", error.what()));
   }
-  tracker.cascade.maps = get_maps<float>(model, stages);
+  tracker.cascade.maps = get_maps<float>(model, "", stages);
   tracker.cascade.state_size = kStateSize;
   for (std::size_t i = 0; i < tracker.canvases.size(); ++i)
     tracker.templates.push_back(model.vector<float>(formatted("template{}", i)));
@@ -85,7 +124,8 @@ Tracker tracker_from_model(const io::Model& model) {
   for (Index i = 0; i < search.cols(); ++i)
     tracker.search.emplace_back(search.col(i).reshaped(3, 3));
   tracker.start = model.matrix<double>("start", 3, 3);
-  return Tracker(std::move(tracker));
+  tracker.validate();
+  return tracker;
 }
 
 }  // namespace sdm::rigid

@@ -15,38 +15,7 @@ constexpr int kPasses = 3;
 constexpr double kDoubt = 0.5;  // above this share of the limit
 
 std::shared_ptr<const TrackerModel> checked(TrackerModel model) {
-  const auto require = [](bool good, const char* message) {
-    if (!good) throw Error(message);
-  };
-  require(!model.canvases.empty() && model.canvases.size() == model.templates.size(),
-          "the tracker's model needs a template for each of its canvases, and at least one");
-  require(model.stage_canvas.size() == model.cascade.maps.size(),
-          "the tracker's model needs a canvas for each of its stages");
-  require(model.shape.width > 0 && model.shape.height > 0 && model.shape.width <= kTemplateSide &&
-              model.shape.height <= kTemplateSide,
-          "the template of the tracker's model has no sensible shape");
-  for (const Canvas& canvas : model.canvases) {
-    canvas.hog.validate();
-    require(canvas.hog.normalisation == image::Normalisation::l2,
-            "a canvas of the tracker's model has another normalisation than l2");
-    const int most = image::DenseHogOptions::kMaxCells * canvas.hog.cell;
-    require(canvas.unit > 0 && canvas.unit <= kTemplateSide && canvas.width >= canvas.hog.cell &&
-                canvas.height >= canvas.hog.cell && canvas.width <= most && canvas.height <= most,
-            "a canvas of the tracker's model has no sensible size");
-  }
-  for (std::size_t i = 0; i < model.canvases.size(); ++i)
-    require(model.templates[i].size() == model.canvases[i].feature_size(),
-            "a template of the tracker's model does not fit its canvas");
-  for (std::size_t k = 0; k < model.stage_canvas.size(); ++k) {
-    const int canvas = model.stage_canvas[k];
-    require(canvas >= 0 && canvas < static_cast<int>(model.canvases.size()),
-            "a stage of the tracker's model looks at a canvas that is not there");
-    require(model.cascade.maps[k].feature_size() ==
-                    model.canvases[static_cast<std::size_t>(canvas)].feature_size() &&
-                model.cascade.maps[k].delta_size() == parameter_count(model.motion),
-            "a map of the tracker's model does not fit its canvas or motion");
-  }
-  require(model.cascade.state_size == kStateSize, "the tracker's cascade is not one of warps");
+  model.validate();
   return std::make_shared<const TrackerModel>(std::move(model));
 }
 
@@ -114,7 +83,7 @@ Track Tracker::descend(image::ByteView frame, const Warp& start) {
                  {out.data(), static_cast<std::size_t>(out.size())});
         out -= model_->templates[canvas];
       },
-      [&](const auto& at, const auto& delta, auto&& out) {
+      [&](int, const auto& at, const auto& delta, auto&& out) {
         out = to_state(step(model_->motion, to_warp(at), delta.template cast<double>()));
       });
   Track track;

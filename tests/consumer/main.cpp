@@ -13,9 +13,7 @@ int main() {
 #ifdef CONSUMER_TRAINS
   const sdm::Matrix<double> targets = Eigen::RowVectorXd::LinSpaced(21, -1, 1);
   const sdm::Matrix<double> templates = targets.array().sin();
-  const auto problem = sdm::function_problem<double>(h, 1, 1, targets.cols(), templates);
-  const sdm::Cascade<double> cascade =
-      sdm::train(problem, sdm::Matrix<double>::Zero(1, 1), targets).cascade;
+  const auto cascade = sdm::train(h, sdm::Vector<double>::Zero(1), targets, templates).cascade;
 #else
   sdm::Cascade<double> cascade;
   cascade.state_size = 1;
@@ -23,7 +21,7 @@ int main() {
     cascade.maps.emplace_back(sdm::Matrix<double>::Constant(1, 1, 1.0),
                               sdm::Vector<double>::Zero(1));
 #endif
-  const auto solution = sdm::solve<double>(cascade, h, sdm::Vector<double>::Zero(1),
+  const auto solution = sdm::solve(cascade, h, sdm::Vector<double>::Zero(1),
                                            sdm::Vector<double>::Constant(1, std::sin(0.7)));
   std::printf("x = %.4f (expected 0.7): %s\n", solution.x[0],
               solution.summary.brief_report().c_str());

@@ -1,8 +1,10 @@
 #include "sdm/descent/cascade.h"
 
+#include "sdm/descent/partition.h"
 #include "sdm/io/bytes.h"
 #include "tests/descent/problems.h"
 #include "tests/io/expect_error.h"
+#include "tests/temporary_folder.h"
 
 namespace sdm {
 namespace {
@@ -58,8 +60,8 @@ TEST(Cascade, KnowsItsSizes) {
 template <class Scalar>
 void expect_round_trip() {
   const auto cascade = sample_cascade<Scalar>();
-  const auto bytes = io::to_bytes(to_model(cascade));
-  const auto back = cascade_from_model<Scalar>(io::read(bytes));
+  const auto bytes = io::to_bytes(cascade.to_model());
+  const auto back = Cascade<Scalar>::from_model(io::read(bytes));
   EXPECT_EQ(back.state_size, 4);
   EXPECT_TRUE(same_bits(back, cascade));
   EXPECT_EQ(back.maps[0].rank(), 0);
@@ -71,18 +73,31 @@ TEST(Cascade, GoesThroughAModelFileToTheBit) {
   expect_round_trip<double>();
 }
 
+TEST(Cascade, GoesThroughAFileWithWhetherItHasATemplate) {
+  const TemporaryFolder folder;
+  auto cascade = sample_cascade<double>();
+  for (const bool known : {true, false}) {
+    cascade.template_known = known;
+    cascade.save(folder / "cascade.sdm");
+    const auto back = Cascade<double>::load(folder / "cascade.sdm");
+    EXPECT_TRUE(same_bits(back, cascade));
+    EXPECT_EQ(back.template_known, known);
+  }
+  expect_error([&] { Partition<double>::load(folder / "cascade.sdm"); }, "cascade.sdm: ");
+}
+
 TEST(Cascade, ReadsInTheOtherScalar) {
   const auto wide = sample_cascade<double>();
-  const auto narrow = cascade_from_model<float>(io::read(io::to_bytes(to_model(wide))));
+  const auto narrow = Cascade<float>::from_model(io::read(io::to_bytes(wide.to_model())));
   EXPECT_LT(relative_gap(narrow.maps[0].matrix(), wide.maps[0].matrix()), 1e-6);
 }
 
 TEST(Cascade, RefusesAModelThatIsNotOne) {
-  const io::Model good = to_model(sample_cascade<float>());
+  const io::Model good = sample_cascade<float>().to_model();
   const auto refuse = [&](auto&& change, const std::string& part) {
     io::Model model = good;
     change(model);
-    expect_error([&] { cascade_from_model<float>(model); }, part);
+    expect_error([&] { Cascade<float>::from_model(model); }, part);
   };
   refuse([](io::Model& m) { m.kind = "face"; }, "face");
   refuse([](io::Model& m) { m.header = "{}"; }, "the header of the cascade is not as expected");

@@ -186,11 +186,26 @@ TEST(OnlineCascade, SurvivesAModelFile) {
   const Data data = make(40, 7, false);
   const OnlineCascade<double> online =
       sdm::online(train(data.problem, data.starts, data.targets, online_options()));
-  const auto back = online_from_model<double>(io::read(io::to_bytes(to_model(online))));
+  const auto back = OnlineCascade<double>::from_model(io::read(io::to_bytes(online.to_model())));
   for (std::size_t k = 0; k < 3; ++k) {
     EXPECT_EQ(back.cascade().maps[k].matrix(), online.cascade().maps[k].matrix());
     EXPECT_EQ(back.inverse_covariances()[k], online.inverse_covariances()[k]);
   }
+}
+
+TEST(OnlineCascade, LeavesTheRowOfAnUnknownDeltaAsItIs) {
+  const Data data = make(40, 7, false);
+  const OnlineCascade<double> before =
+      sdm::online(train(data.problem, data.starts, data.targets, online_options()));
+  OnlineCascade<double> known = before, half = before;
+  const Vector<double> f{{1, -1, 0.5, 2, 0}}, delta{{3, -4}};
+  known.update_stage(0, f, delta);
+  half.update_stage(0, f, Vector<double>{{3, std::numeric_limits<double>::quiet_NaN()}});
+  EXPECT_EQ(half.cascade().maps[0].matrix().row(0), known.cascade().maps[0].matrix().row(0));
+  EXPECT_EQ(half.cascade().maps[0].matrix().row(1), before.cascade().maps[0].matrix().row(1));
+  EXPECT_NE(known.cascade().maps[0].matrix().row(1), before.cascade().maps[0].matrix().row(1));
+  EXPECT_EQ(half.inverse_covariances()[0], known.inverse_covariances()[0]);
+  EXPECT_THROW(half.update_stage(0, f, delta / 0.0), Error);
 }
 
 // Its last stage fails.

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+#include <vector>
 
 #include "tests/allocation_count.h"
 #include "tests/io/expect_error.h"
@@ -41,6 +42,7 @@ TEST(Solve, RunsEveryStageAndSaysWhatItDid) {
 
 TEST(Solve, UsesTheBiasWhereTheTemplateIsUnknown) {
   Cascade<double> cascade = halving(1);
+  cascade.template_known = false;
   cascade.maps[0] = {Matrix<double>(Matrix<double>::Identity(3, 3)), Vector<double>{{1, 2, 3}}};
   EXPECT_EQ(solve(cascade, kIdentity, Vector<double>{{9, 9, 9}}).x, (Vector<double>{{1, 2, 3}}));
 }
@@ -53,7 +55,7 @@ TEST(Solve, MeasuresTheLastResidualOnlyWhenAsked) {
     ++calls;
     out = x;
   };
-  const auto step = [](const auto& x, const auto& delta, auto&& out) { out = x + delta; };
+  const auto step = [](int, const auto& x, const auto& delta, auto&& out) { out = x + delta; };
   Vector<double> x = Vector<double>::Ones(3);
   EXPECT_TRUE(std::isnan(solver.solve(x, features, step).final_residual));
   EXPECT_EQ(calls, 2);
@@ -81,7 +83,7 @@ TEST(Solve, SeesABadFeatureEvenThroughAStepThatClamps) {
   Vector<double> x = Vector<double>::Ones(3);
   const auto summary = solver.solve(
       x, [](int, const auto&, auto&& out) { out.setConstant(kNaN); },
-      [](const auto& at, const auto& delta, auto&& out) {
+      [](int, const auto& at, const auto& delta, auto&& out) {
         for (Index i = 0; i < 3; ++i) {
           const double next = at[i] + delta[i];
           out[i] = next > 0 ? next : 0.0;  // NaN becomes 0
@@ -94,7 +96,10 @@ TEST(Solve, SeesABadFeatureEvenThroughAStepThatClamps) {
 TEST(Solve, RefusesACascadeThatDoesNotFit) {
   const Vector<double> x0 = Vector<double>::Zero(3);
   const auto with = [&](const Cascade<double>& cascade, Index states, Index features) {
-    return [=] { solve(cascade, function_problem<double>(kIdentity, states, features, 1), 0, x0); };
+    return [=] {
+      const Matrix<double> y = Matrix<double>::Zero(features, 1);
+      solve(cascade, function_problem<double>(kIdentity, states, features, 1, y), 0, x0);
+    };
   };
   expect_error(with({}, 3, 3), "the cascade has no stages");
   const Cascade<double> none;
@@ -115,6 +120,51 @@ TEST(Solve, RefusesACascadeThatDoesNotFit) {
   expect_error(with(short_moves, 3, 3), "stage 0 of the cascade maps 3 features to 2 values");
   expect_error([&] { solve(halving(1), kIdentity, x0, Vector<double>(Vector<double>::Zero(2))); },
                "the templates have 2 rows");
+}
+
+TEST(Solve, RefusesATemplateTooManyAndATemplateTooFew) {
+  const Vector<double> x0 = Vector<double>::Zero(3), y = Vector<double>::Ones(3);
+  expect_error([&] { solve(halving(1), kIdentity, x0); },
+               "there is no template y, but the cascade was trained with one");
+  Cascade<double> unknown = halving(1);
+  unknown.template_known = false;
+  expect_error([&] { solve(unknown, kIdentity, x0, y); },
+               "there is a template y, but the cascade was trained without one");
+  EXPECT_NO_THROW(solve(unknown, kIdentity, x0));
+}
+
+TEST(Solve, TakesAFunctionThatReturnsItsValuesAndExpressions) {
+  const auto h = [](const auto& x) { return Vector<double>(x.array() * 1); };
+  const auto solution = solve(halving(30), h, Vector<double>::Zero(3),
+                              Eigen::Vector3d(1, 2, 3) + Eigen::Vector3d(0, 0, 1));
+  EXPECT_LT((solution.x - Eigen::Vector3d(1, 2, 4)).norm(), 1e-6);
+  const auto longer = [](const auto& x) { return Vector<double>::Zero(x.size() + 1).eval(); };
+  expect_error([&] { solve(halving(1), longer, Vector<double>::Zero(3), Vector<double>::Zero(3)); },
+               "h gave 4 values, expected 3");
+}
+
+TEST(Solver, ShowsEachStageItsStateAndFeaturesAndTellsStepTheStage) {
+  const Cascade<double> cascade = halving(3);
+  Solver<double> solver(cascade);
+  Vector<double> x = Vector<double>::Constant(3, 8);
+  std::vector<double> seen;
+  std::vector<int> stages, steps;
+  solver.solve(
+      x, [](int, const auto& at, auto&& out) { out = at; },
+      [&](int stage, const auto& at, const auto& delta, auto&& out) {
+        steps.push_back(stage);
+        out = at + delta;
+      },
+      false,
+      [&](int stage, const auto& at, const auto& f) {
+        stages.push_back(stage);
+        seen.push_back(at[0]);
+        EXPECT_EQ(f, at);
+      });
+  EXPECT_EQ(stages, (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(steps, stages);
+  EXPECT_EQ(seen, (std::vector<double>{8, 4, 2}));
+  EXPECT_EQ(x[0], 1);
 }
 
 // It would be gone when the solver runs.

@@ -7,7 +7,9 @@
 #include <cmath>
 #include <limits>
 
-#include "face/lesson.h"
+#include "face/shape_state.h"
+#include "face/stage_features.h"
+#include "face/starts.h"
 #include "sdm/base/error.h"
 #include "sdm/face/aligner.h"
 #include "sdm/face/train/adaptation_learner.h"
@@ -94,7 +96,7 @@ TEST(AnAdapter, GivesAModelOfTheSameSize) {
   const TrainingFace frame = person(1).front();
   Adapter adapter(general(), state());
   adapter.update(frame.picture, frame.truth);
-  const auto bytes = [](const Model& model) { return io::to_bytes(model.to_io()).size(); };
+  const auto bytes = [](const Model& model) { return io::to_bytes(model.to_model()).size(); };
   EXPECT_EQ(bytes(adapter.model()), bytes(general()));
   EXPECT_NE(fingerprint(adapter.model()), fingerprint(general()));
 }
@@ -106,6 +108,37 @@ Matrix<double> whole(const CompactMap& map) {
   return r;
 }
 
+// A face in the state that a stage meets, and what the stage should do about it.
+struct StageSample {
+  StageSample(const TrainingFace& frame, int number, Random& random)
+      : frame_(frame), features_(general()), state_(shape_state_size(general().points())) {
+    features_.start(frame.picture);
+    put_state(general().mean, start_frame(number, frame.truth, general(), random), state_);
+  }
+  Vector<double> phi(std::size_t stage) {
+    Vector<float> z(general().maps[stage].rank());
+    features_(static_cast<int>(stage), state_, z);
+    Vector<double> result(z.size() + 1);
+    result << z.cast<double>(), 1;
+    return result;
+  }
+  Vector<double> missing() const {
+    Vector<float> delta(2 * general().points());
+    shape_difference(state_, frame_.truth, delta);
+    return delta.cast<double>();
+  }
+  void step(std::size_t stage, const Vector<double>& delta) {
+    const Vector<float> before = state_;
+    shape_step(general().recipe, general().mean, static_cast<int>(stage), before,
+               delta.cast<float>(), state_);
+  }
+
+ private:
+  const TrainingFace& frame_;
+  StageFeatures features_;
+  Vector<float> state_;
+};
+
 // With training data of the covariance S and the solution R0, the ridge solution on the data and
 // one more sample of weight w, all earlier ones weighing lambda, is R0 + w (d - R0 phi) phi^T
 // (lambda S + w phi phi^T)^-1.
@@ -115,14 +148,10 @@ TEST(AnAdapter, AgreesWithTheRidgeSolutionOnAllSamples) {
   Adapter adapter(general(), state());
   adapter.update(frame.picture, frame.truth, options);
 
-  Lesson lesson(general());
-  Noise noise(options.seed);
-  lesson.start(frame.picture, frame.truth, 0, noise);
+  Random random(options.seed, "adapter starts", 0);
+  StageSample sample(frame, 0, random);
   for (std::size_t k = 0; k < general().maps.size(); ++k) {
-    const Vector<float> z = lesson.see(k);
-    Vector<double> phi(z.size() + 1);
-    phi << z.cast<double>(), 1;
-    const Vector<double> delta = lesson.missing().cast<double>();
+    const Vector<double> phi = sample.phi(k), delta = sample.missing();
     const Matrix<double> r0 = whole(general().maps[k]);
     const Matrix<double> covariance =
         options.forgetting * state().inverse_covariances[k].inverse() +
@@ -137,7 +166,7 @@ TEST(AnAdapter, AgreesWithTheRidgeSolutionOnAllSamples) {
               1e-5)
         << "stage " << k;
     // The next stage sees where the updated map leads.
-    lesson.move((expected * phi).cast<float>());
+    sample.step(k, expected * phi);
   }
 }
 
@@ -150,18 +179,15 @@ TEST(AnAdapter, AgreesWithTheRidgeSolutionOnManyStartsAndFrames) {
   // The first stage alone: what it sees does not depend on what is learned.
   const Matrix<double> r0 = whole(general().maps[0]);
   Matrix<double> covariance = state().inverse_covariances[0].inverse(), right = r0 * covariance;
-  Lesson lesson(general());
-  for (const TrainingFace& frame : frames) {
+  for (std::size_t i = 0; i < frames.size(); ++i) {
     covariance *= options.forgetting;
     right *= options.forgetting;
-    Noise noise(options.seed);
+    Random random(options.seed, "adapter starts", i);  // each frame has starts of its own
     for (int start = 0; start < options.starts; ++start) {
-      lesson.start(frame.picture, frame.truth, start, noise);
-      const Vector<float> z = lesson.see(0);
-      Vector<double> phi(z.size() + 1);
-      phi << z.cast<double>(), 1;
+      StageSample sample(frames[i], start, random);
+      const Vector<double> phi = sample.phi(0);
       covariance += options.weight * phi * phi.transpose();
-      right += options.weight * lesson.missing().cast<double>() * phi.transpose();
+      right += options.weight * sample.missing() * phi.transpose();
     }
   }
   const Matrix<double> expected = right * covariance.inverse();
@@ -251,17 +277,17 @@ TEST(AnAdapter, RefusesTheStateOfAnotherModel) {
 }
 
 TEST(AnAdaptationState, SurvivesItsFile) {
-  const Adaptation back = Adaptation::from(io::read(io::to_bytes(state().to_io())));
-  EXPECT_EQ(back.to_io(), state().to_io());
+  const Adaptation back = Adaptation::from_model(io::read(io::to_bytes(state().to_model())));
+  EXPECT_EQ(back.to_model(), state().to_model());
   EXPECT_EQ(back.fingerprint, fingerprint(general()));
 }
 
 TEST(AnAdaptationState, IsNotReadFromOtherFiles) {
-  EXPECT_THAT([] { Adaptation::from(general().to_io()); },
+  EXPECT_THAT([] { Adaptation::from_model(general().to_model()); },
               ThrowsMessage<Error>(HasSubstr("face-adaptation")));
-  io::Model file = state().to_io();
+  io::Model file = state().to_model();
   file.header = R"({"name": "x"})";
-  EXPECT_THAT([&] { Adaptation::from(file); }, ThrowsMessage<Error>(HasSubstr("the header")));
+  EXPECT_THAT([&] { Adaptation::from_model(file); }, ThrowsMessage<Error>(HasSubstr("the header")));
 }
 
 TEST(AnAdaptationState, SeesBothSidesOfAFaceAlike) {

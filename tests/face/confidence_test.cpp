@@ -39,7 +39,8 @@ TEST(ALearnedConfidence, TellsGoodFitsOfNewFacesFromFailedOnes) {
   int good = 0, passed = 0, failed = 0, alarms = 0;
   for (const TrainingFace& face : drawn_faces(60, 3))
     for (const TrialKind kind : kTrialKinds) {
-      const Trial trial = make_trial(kind, face.picture, face.truth, model(), 977 + good + failed);
+      const Trial trial = make_trial(kind, face.picture, face.truth, model(), 977,
+                                     static_cast<std::uint64_t>(good + failed));
       const Alignment& fit =
           aligner.align_from(trial.has_face() ? face.picture : trial.faceless, trial.start);
       const double error =
@@ -95,13 +96,13 @@ TEST(ALearnedConfidence, IsLeftOutWhereTooFewFacesTellIt) {
 }
 
 TEST(AModelFile, KeepsTheConfidenceAndLoadsWithoutOne) {
-  io::Model file = model().to_io();
-  const Model back = Model::from(io::read(io::to_bytes(file)));
+  io::Model file = model().to_model();
+  const Model back = Model::from_model(io::read(io::to_bytes(file)));
   EXPECT_EQ(back.confidence.weights, model().confidence.weights);
   EXPECT_EQ(back.confidence.bias, model().confidence.bias);
   file.tensors.erase("confidence");
   file.tensors.erase("confidence.bias");
-  const Model old = Model::from(file);
+  const Model old = Model::from_model(file);
   EXPECT_FALSE(old.confidence.known());
   // The size of the last step then tells faces from walls.
   Aligner aligner(old);
@@ -114,10 +115,10 @@ TEST(AModelFile, KeepsTheConfidenceAndLoadsWithoutOne) {
 TEST(AModelFile, WithAConfidenceOfAnotherSizeIsRefused) {
   Model wrong = model();
   wrong.confidence.weights.conservativeResize(7);
-  EXPECT_THAT([&] { wrong.to_io(); }, ThrowsMessage<Error>(HasSubstr("7 weights")));
+  EXPECT_THAT([&] { wrong.to_model(); }, ThrowsMessage<Error>(HasSubstr("7 weights")));
   wrong = model();
   wrong.confidence.bias = std::nanf("");
-  EXPECT_THAT([&] { wrong.to_io(); }, ThrowsMessage<Error>(HasSubstr("confidence")));
+  EXPECT_THAT([&] { wrong.to_model(); }, ThrowsMessage<Error>(HasSubstr("confidence")));
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ TEST(ABoxConvention, LeadsFromBoxesToFramesAndBack) {
 }
 
 TEST(ATrainedModel, SurvivesItsFile) {
-  const Model back = Model::from(io::read(io::to_bytes(drawn_training().model.to_io())));
-  EXPECT_EQ(back.to_io(), drawn_training().model.to_io());
+  const Model back = Model::from_model(io::read(io::to_bytes(drawn_training().model.to_model())));
+  EXPECT_EQ(back.to_model(), drawn_training().model.to_model());
   const auto faces = drawn_faces(5, 4);
   Aligner one(drawn_training().model), other(back);
   for (const TrainingFace& face : faces)
@@ -38,51 +38,51 @@ TEST(ATrainedModel, SurvivesItsFile) {
 TEST(AModelFile, ThatDoesNotFitTogetherIsRefused) {
   Model model = drawn_training().model;
   model.maps.pop_back();
-  EXPECT_THROW(model.to_io(), Error);
-  io::Model file = drawn_training().model.to_io();
+  EXPECT_THROW(model.to_model(), Error);
+  io::Model file = drawn_training().model.to_model();
   file.kind = "pose";
-  EXPECT_THROW(Model::from(file), Error);
-  file = drawn_training().model.to_io();
+  EXPECT_THROW(Model::from_model(file), Error);
+  file = drawn_training().model.to_model();
   file.header = "{}";
-  EXPECT_THAT([&] { Model::from(file); }, ThrowsMessage<Error>(HasSubstr("header")));
-  file = drawn_training().model.to_io();
+  EXPECT_THAT([&] { Model::from_model(file); }, ThrowsMessage<Error>(HasSubstr("header")));
+  file = drawn_training().model.to_model();
   file.tensors.erase("stage1.patches");
   file.put("stage1.patches", file.tensor("stage0.left"));
-  EXPECT_THAT([&] { Model::from(file); }, ThrowsMessage<Error>(HasSubstr("stage 1")));
+  EXPECT_THAT([&] { Model::from_model(file); }, ThrowsMessage<Error>(HasSubstr("stage 1")));
 }
 
 TEST(AModelFile, KeepsTheShapeInSpaceAndLoadsWithoutOne) {
   Model model = drawn_training().model;
   model.shape3d = Eigen::Matrix3Xf::Random(3, model.points());
   model.shape3d_weights = Vector<float>::Ones(model.points());
-  io::Model file = model.to_io();
-  EXPECT_EQ(Model::from(file).shape3d, model.shape3d);
-  EXPECT_EQ(Model::from(file).shape3d_weights, model.shape3d_weights);
+  io::Model file = model.to_model();
+  EXPECT_EQ(Model::from_model(file).shape3d, model.shape3d);
+  EXPECT_EQ(Model::from_model(file).shape3d_weights, model.shape3d_weights);
   file.tensors.erase("shape3d");
   file.tensors.erase("shape3d.weight");
-  EXPECT_EQ(Model::from(file).shape3d.cols(), 0);
+  EXPECT_EQ(Model::from_model(file).shape3d.cols(), 0);
   model.shape3d_weights[0] = -1;
-  EXPECT_THAT([&] { model.to_io(); }, ThrowsMessage<Error>(HasSubstr("3D shape")));
+  EXPECT_THAT([&] { model.to_model(); }, ThrowsMessage<Error>(HasSubstr("3D shape")));
   model.shape3d_weights.resize(1);
-  EXPECT_THAT([&] { model.to_io(); }, ThrowsMessage<Error>(HasSubstr("1 weights")));
+  EXPECT_THAT([&] { model.to_model(); }, ThrowsMessage<Error>(HasSubstr("1 weights")));
 }
 
 TEST(AModelFile, WithAScaleThatIsNotFiniteIsRefused) {
-  io::Model file = drawn_training().model.to_io();
+  io::Model file = drawn_training().model.to_model();
   Matrix<float> broken = file.matrix<float>("stage1.patches.scale");
   broken(0, 0) = std::numeric_limits<float>::infinity();
   file.tensors.erase("stage1.patches.scale");
   file.put("stage1.patches.scale", io::to_tensor(broken));
-  EXPECT_THAT([&] { Model::from(file); },
+  EXPECT_THAT([&] { Model::from_model(file); },
               ThrowsMessage<Error>(HasSubstr("stage 1 holds numbers that are not finite")));
 }
 
 TEST(AModelFile, WithASingleNumberForTheConfidenceIsRefused) {
-  io::Model file = drawn_training().model.to_io();
+  io::Model file = drawn_training().model.to_model();
   file.tensors.erase("confidence");
   const float one = 1;
   file.put("confidence", io::to_tensor(std::span<const float>(&one, 1), io::Shape{}));
-  EXPECT_THROW(Model::from(file), Error);
+  EXPECT_THROW(Model::from_model(file), Error);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <Eigen/Eigenvalues>
 
 #include "sdm/linear/ridge.h"
+#include "sdm/base/random.h"
 #include "tests/linear/samples.h"
 
 namespace sdm::linear {
@@ -43,8 +44,9 @@ void expect_principal_components(Index features, Index count, double rate, doubl
   double kept = 0;
   while (kept < energy * values.sum()) kept += values[needed++];
 
+  Random random(5, "test");
   const Matrix<double> basis =
-      principal_components(samples.equations<Scalar>(pool), energy, centred, 5, pool)
+      principal_components(samples.equations<Scalar>(pool), energy, centred, random, pool)
           .template cast<double>();
   const double rounding = 1000 * std::numeric_limits<Scalar>::epsilon();
   EXPECT_EQ(basis.rows(), features);
@@ -76,14 +78,17 @@ TEST(PrincipalComponents, AreAsGoodAsTheExactOnesForManyFeatures) {
 TEST(PrincipalComponents, KeepAllOfAFlatSpectrum) {
   ThreadPool pool(2);
   const Samples samples(6, 1, 500, 3);
-  EXPECT_EQ(principal_components(samples.equations<double>(pool), 1.0, true, 1, pool).cols(), 6);
+  Random random(1, "test");
+  EXPECT_EQ(principal_components(samples.equations<double>(pool), 1.0, true, random, pool).cols(),
+            6);
 }
 
 TEST(PrincipalComponents, FollowTheSeedToTheBit) {
   const Samples samples = decaying_samples(1030, 60, 0.05);
   const auto run = [&](int threads, std::uint64_t seed) {
     ThreadPool pool(threads);
-    return principal_components(samples.equations<float>(pool), 0.9, true, seed, pool);
+    Random random(seed, "test");
+    return principal_components(samples.equations<float>(pool), 0.9, true, random, pool);
   };
   EXPECT_EQ(run(1, 7), run(3, 7));
   EXPECT_NE(run(1, 7), run(1, 8));

@@ -1,5 +1,3 @@
-#include "sdm/pose/file.h"
-
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -35,8 +33,8 @@ class PoseFiles : public testing::Test {
 
 TEST_F(PoseFiles, AnEstimatorComesBackBitForBit) {
   const Estimator estimator = small_estimator();
-  save(estimator, folder_ / "cube.sdm", "a test");
-  const Estimator loaded = load_estimator(folder_ / "cube.sdm");
+  estimator.save(folder_ / "cube.sdm");
+  const Estimator loaded = Estimator::load(folder_ / "cube.sdm");
   EXPECT_EQ(loaded.object(), estimator.object());
   EXPECT_EQ(loaded.cells().size(), 4u);
   EXPECT_EQ(loaded.camera().fy, 710);
@@ -50,22 +48,22 @@ TEST_F(PoseFiles, AnEstimatorComesBackBitForBit) {
 }
 
 TEST_F(PoseFiles, AModelOfAnotherKindOrShapeIsRejected) {
-  io::Model model = to_model(small_estimator());
+  io::Model model = small_estimator().to_model();
   io::Model other = model;
   other.kind = "cascade";
-  EXPECT_THAT([&] { estimator_from_model(other); }, ThrowsMessage<Error>(HasSubstr("pose")));
+  EXPECT_THAT([&] { Estimator::from_model(other); }, ThrowsMessage<Error>(HasSubstr("pose")));
   other = model;
   other.tensors.erase("maps");
   other.put("maps", io::to_tensor(Matrix<double>(Matrix<double>::Zero(6, 33))));
-  EXPECT_THAT([&] { estimator_from_model(other); }, ThrowsMessage<Error>(HasSubstr("33 columns")));
+  EXPECT_THAT([&] { Estimator::from_model(other); }, ThrowsMessage<Error>(HasSubstr("33 columns")));
   other = model;
   other.header = "{}";
-  EXPECT_THAT([&] { estimator_from_model(other); }, ThrowsMessage<Error>(HasSubstr("camera")));
+  EXPECT_THAT([&] { Estimator::from_model(other); }, ThrowsMessage<Error>(HasSubstr("camera")));
   other = model;
   other.tensors.erase("starts");
-  EXPECT_THAT([&] { estimator_from_model(other); }, ThrowsMessage<Error>(HasSubstr("starts")));
+  EXPECT_THAT([&] { Estimator::from_model(other); }, ThrowsMessage<Error>(HasSubstr("starts")));
   other.put("starts", io::to_tensor(Matrix<double>(4, 0)));
-  EXPECT_THROW(estimator_from_model(other), Error);
+  EXPECT_THROW(Estimator::from_model(other), Error);
 }
 
 TEST_F(PoseFiles, ObjectsAreReadByTheirEnding) {

@@ -1,8 +1,7 @@
-#include "sdm/rigid/file.h"
-
 #include <gmock/gmock.h>
 
 #include "sdm/base/error.h"
+#include "sdm/rigid/tracker.h"
 #include "sdm/rigid/train/train_tracker.h"
 #include "tests/rigid/texture.h"
 #include "tests/temporary_folder.h"
@@ -24,8 +23,8 @@ TEST(ATrackerFile, GivesATrackerThatFollowsBitForBit) {
   Tracker tracker = small_tracker();
   const TemporaryFolder folder;
   const auto path = folder / "tracker.sdm";
-  save(tracker.model(), path, "a test");
-  Tracker loaded = load_tracker(path);
+  tracker.model().save(path);
+  Tracker loaded(TrackerModel::load(path));
   EXPECT_EQ(loaded.warp(), tracker.warp());
   EXPECT_EQ(loaded.model().search, tracker.model().search);
   Warp truth = centred();
@@ -38,13 +37,14 @@ TEST(ATrackerFile, GivesATrackerThatFollowsBitForBit) {
 }
 
 TEST(ATrackerFile, OfAnotherKindOrWithPartsThatDoNotFitIsRefused) {
-  const io::Model model = to_model(small_tracker().model());
+  const io::Model model = small_tracker().model().to_model();
   const auto refuse = [&](const char* part, const char* other, const char* reason) {
     io::Model changed = model;
     const std::size_t at = changed.header.find(part);
     ASSERT_NE(at, std::string::npos) << part << " in " << changed.header;
     changed.header.replace(at, std::string(part).size(), other);
-    EXPECT_THAT([&] { tracker_from_model(changed); }, ThrowsMessage<Error>(HasSubstr(reason)));
+    EXPECT_THAT([&] { TrackerModel::from_model(changed); },
+                ThrowsMessage<Error>(HasSubstr(reason)));
   };
   refuse("\"homography\"", "\"rubber\"", "rubber");
   refuse("\"homography\"", "\"affine\"", "does not fit its canvas or motion");
@@ -55,15 +55,16 @@ TEST(ATrackerFile, OfAnotherKindOrWithPartsThatDoNotFitIsRefused) {
   refuse("\"stages\"", "\"steps\"", "header");
   refuse("[0,0,1,1]", "[0,0,1,7]", "a canvas that is not there");
   // A file tells l2 alone, so a tracker of another normalisation would come back as another one.
-  TrackerModel other = tracker_from_model(model).model();
+  TrackerModel other = TrackerModel::from_model(model);
   other.canvases.front().hog.normalisation = image::Normalisation::l2_hys;
   EXPECT_THAT([&] { Tracker{other}; }, ThrowsMessage<Error>(HasSubstr("normalisation")));
   io::Model changed = model;
   changed.kind = "pose";
-  EXPECT_THAT([&] { tracker_from_model(changed); }, ThrowsMessage<Error>(HasSubstr("rigid")));
+  EXPECT_THAT([&] { TrackerModel::from_model(changed); }, ThrowsMessage<Error>(HasSubstr("rigid")));
   changed = model;
   changed.tensors.erase("template1");
-  EXPECT_THAT([&] { tracker_from_model(changed); }, ThrowsMessage<Error>(HasSubstr("template1")));
+  EXPECT_THAT([&] { TrackerModel::from_model(changed); },
+              ThrowsMessage<Error>(HasSubstr("template1")));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <vector>
 
 #include "sdm/base/types.h"
@@ -41,23 +42,19 @@ template <class Scalar>
 struct Cascade {
   std::vector<DescentMap<Scalar>> maps;
   Index state_size = 0;
+  /// Whether its features are h(x) - y, with a template y that a solve must be given, or h(x).
+  bool template_known = true;
 
   int stages() const { return static_cast<int>(maps.size()); }
   Index delta_size() const { return maps.empty() ? 0 : maps.front().delta_size(); }
   Index largest_feature_size() const;
   Index largest_rank() const;
+
+  /// As a model of kind "cascade", and back; and as a file. Throw Error on another kind or shape.
+  io::Model to_model() const;
+  static Cascade from_model(const io::Model& model);
+  void save(const std::filesystem::path& path) const;
+  static Cascade load(const std::filesystem::path& path);
 };
-
-/// A cascade as a model file of kind "cascade", and back. Throws Error on another kind or shape.
-template <class Scalar>
-io::Model to_model(const Cascade<Scalar>& cascade);
-template <class Scalar>
-Cascade<Scalar> cascade_from_model(const io::Model& model);
-
-/// The maps alone as tensors "stage0.right", ... of a model of any kind, and back.
-template <class Scalar>
-void put_maps(io::Model& model, const std::vector<DescentMap<Scalar>>& maps);
-template <class Scalar>
-std::vector<DescentMap<Scalar>> get_maps(const io::Model& model, int stages);
 
 }  // namespace sdm

@@ -37,7 +37,8 @@ class OnlineCascade {
   const std::vector<Matrix<Scalar>>& inverse_covariances() const { return inverse_; }
 
   /// Steps 1 and 2 of the paper for one stage: the pair (features, delta) that the stage should
-  /// have known. Throws Error on non-finite input.
+  /// have known. A value of the delta that is NaN is not known: its row of the map stays as it is.
+  /// Throws Error on features that are not finite and on an infinite delta.
   void update_stage(int stage, ConstVectorRef<Scalar> features, ConstVectorRef<Scalar> delta,
                     const OnlineOptions& options = {});
 
@@ -52,29 +53,28 @@ class OnlineCascade {
       throw Error("the target has " + std::to_string(target.size()) + " values, expected " +
                   std::to_string(x0.size()));
     OnlineCascade updated = *this;
-    Vector<Scalar> x = x0, next = x0, delta(cascade_.delta_size()), scratch(0);
-    for (int stage = 0; stage < cascade_.stages(); ++stage) {
-      const std::size_t k = static_cast<std::size_t>(stage);
-      Vector<Scalar> features(problem.feature_size(stage));
-      problem.features(sample, stage, x, features);
-      sdm::difference(problem, x, target, delta);
-      updated.update_stage(stage, features, delta, options);
-      updated.cascade_.maps[k].apply(features, scratch, delta);
-      sdm::step(problem, x, delta, next);
-      x = next;
-    }
+    Vector<Scalar> x = x0, delta(cascade_.delta_size());
+    Solver<Scalar> solver(updated.cascade_);
+    // A stage learns before it moves the sample.
+    const SolveSummary summary = solver.solve(
+        problem, sample, x, false, [&](int stage, const auto& at, const auto& features) {
+          sdm::difference(problem, at, target, delta);
+          updated.update_stage(stage, features, delta, options);
+        });
+    if (!summary.finite)
+      throw Error("stage " + std::to_string(summary.stages) + ": the sample's step is not finite");
     *this = std::move(updated);
   }
+
+  /// The whole state as a model of kind "online", and back; and as a file.
+  io::Model to_model() const;
+  static OnlineCascade from_model(const io::Model& model);
+  void save(const std::filesystem::path& path) const;
+  static OnlineCascade load(const std::filesystem::path& path);
 
  private:
   Cascade<Scalar> cascade_;
   std::vector<Matrix<Scalar>> inverse_;
 };
-
-/// The whole state as a model file of kind "online", and back.
-template <class Scalar>
-io::Model to_model(const OnlineCascade<Scalar>& online);
-template <class Scalar>
-OnlineCascade<Scalar> online_from_model(const io::Model& model);
 
 }  // namespace sdm

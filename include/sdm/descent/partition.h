@@ -45,6 +45,8 @@ class SignRule {
   std::vector<int> candidates(ConstVectorRef<Scalar> feature_delta) const;
 
  private:
+  template <class Other>
+  friend struct Partition;
   int feature_bits(ConstVectorRef<Scalar> feature_delta) const;
   Matrix<Scalar> state_, feature_;  // axes in columns
 };
@@ -56,6 +58,12 @@ struct Partition {
   /// Where each cell starts; empty: from the x0 of the solve.
   std::vector<Vector<Scalar>> starts;
   SignRule<Scalar> rule;  // no axes: every cell is tried
+
+  /// As a model of kind "partition", and back; and as a file. Throw Error on another kind or shape.
+  io::Model to_model() const;
+  static Partition from_model(const io::Model& model);
+  void save(const std::filesystem::path& path) const;
+  static Partition load(const std::filesystem::path& path);
 };
 
 template <class Scalar>

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "sdm/base/error.h"
@@ -9,8 +11,8 @@
 
 namespace sdm {
 
-/// What a user writes: a family of nonlinear least-squares problems `min |h(x) - y|^2`, one per
-/// training sample.
+/// What a user writes where a plain function is not enough: a family of nonlinear least-squares
+/// problems `min |h(x) - y|^2`, one per training sample.
 ///
 /// `features(sample, stage, x, out)` fills `out` with
 ///   - `h(x) - y` where the template y is known (`template_known()` is true): the same y for every
@@ -18,10 +20,10 @@ namespace sdm {
 ///   - `h(x)` where y is unknown (section "Unknown y*"); the maps then carry a bias.
 /// Training calls it from several threads at once, so it must not change shared state.
 ///
-/// Optional members, found by name:
-///   - `delta_size()`, `difference(x, target, out)`, `step(x, delta, out)`: how states move when
-///     they are not plain vectors (a rotation, a warp). `step(x, difference(x, t)) == t`, and `out`
-///     of `step` may be `x` itself.
+/// Optional members, found by name; all const. One that is there but cannot be called as written
+/// here is a compile error.
+///   - `delta_size()`, `difference(x, target, out)`, `step(stage, x, delta, out)`: how states move
+///     when they are not plain vectors (a rotation, a warp). `step(k, x, difference(x, t)) == t`.
 ///   - `group(sample)`: samples of one group (all starts of one photo) share a fold. Groups are
 ///     numbered from 0.
 ///   - `weight(sample)`: how much the sample counts, 1 unless told.
@@ -41,9 +43,86 @@ concept Problem = requires(const P& p, Index sample, int stage,
   p.features(sample, stage, x, out);
 };
 
-/// A problem given by one function `h(x, out)` of plain vectors and its templates. Covers the
-/// paper's three cases: one column of templates is a fixed y, one column a sample is a known y that
-/// differs, no column at all is an unknown y.
+namespace detail {
+
+// Whether a class has a member of a name, whatever its type: if it has, the name is ambiguous in a
+// class that inherits another one of that name. A final class cannot be asked.
+#define SDM_HAS_MEMBER(name)                                                    \
+  struct With_##name {                                                          \
+    int name;                                                                   \
+  };                                                                            \
+  template <class P>                                                            \
+  struct Both_##name : P, With_##name {};                                       \
+  template <class P>                                                            \
+  concept has_##name = std::is_class_v<P> && !std::is_final_v<P> && !requires { \
+    &Both_##name<P>::name;                                                      \
+  };
+SDM_HAS_MEMBER(delta_size)
+SDM_HAS_MEMBER(difference)
+SDM_HAS_MEMBER(step)
+SDM_HAS_MEMBER(group)
+SDM_HAS_MEMBER(weight)
+SDM_HAS_MEMBER(error)
+SDM_HAS_MEMBER(symmetry)
+SDM_HAS_MEMBER(learned)
+#undef SDM_HAS_MEMBER
+
+template <class P>
+concept Moves = requires(const P& p, int stage, ConstVectorRef<typename P::Scalar> x,
+                         VectorRef<typename P::Scalar> out) {
+  p.difference(x, x, out);
+  p.step(stage, x, x, out);
+};
+
+/// Refuses optional members that would be passed over in silence.
+template <Problem P>
+constexpr void check_members() {
+  using X = ConstVectorRef<typename P::Scalar>;
+  static_assert(
+      Moves<P> || !(has_difference<P> || has_step<P>),
+      "a problem with its own moves needs both `void difference(x, target, out) const` and "
+      "`void step(int stage, x, delta, out) const`; one of them is missing, not const, or "
+      "has other parameters");
+  static_assert(Moves<P> || !has_delta_size<P>,
+                "a problem with `delta_size` needs `difference` and `step` too: without them a "
+                "delta is as large as a state");
+  static_assert(
+      requires(const P& p) { Index(p.delta_size()); } || !has_delta_size<P>,
+      "`delta_size` of this problem cannot be called as `Index delta_size() const`");
+  static_assert(
+      requires(const P& p) { Index(p.group(Index())); } || !has_group<P>,
+      "`group` of this problem cannot be called as `Index group(Index sample) const`");
+  static_assert(
+      requires(const P& p) { double(p.weight(Index())); } || !has_weight<P>,
+      "`weight` of this problem cannot be called as `double weight(Index sample) const`");
+  static_assert(
+      requires(const P& p, X delta) { double(p.error(Index(), delta)); } || !has_error<P>,
+      "`error` of this problem cannot be called as `double error(Index sample, delta) const`");
+}
+
+/// `h(x, out)`, or `out = h(x)` for a function that returns its values.
+template <class H, class X, class Out>
+void evaluate(const H& h, const X& x, Out&& out) {
+  if constexpr (requires { h(x, out); }) {
+    h(x, out);
+  } else {
+    static_assert(
+        requires { out = h(x); },
+        "h cannot be called as `h(x, out)`, filling out, nor as `out = h(x)`");
+    const auto& values = h(x);
+    if (values.size() != out.size())
+      throw Error("h gave " + std::to_string(values.size()) + " values, expected " +
+                  std::to_string(out.size()));
+    out = values;
+  }
+}
+
+}  // namespace detail
+
+/// A problem given by one function of plain vectors, `h(x, out)` or `h(x)`, and its templates.
+/// Covers the paper's three cases: one column of templates is a fixed y, one column a sample is a
+/// known y that differs, no column at all is an unknown y. `train` and `solve` make one of a plain
+/// function; to have it in hand helps where a sample is solved by its number.
 template <class Scalar_, class H>
 class FunctionProblem {
  public:
@@ -71,7 +150,7 @@ class FunctionProblem {
 
   void features(Index sample, int /*stage*/, ConstVectorRef<Scalar> x,
                 VectorRef<Scalar> out) const {
-    h_(x, out);
+    detail::evaluate(h_, x, out);
     if (template_known()) out -= templates_.col(templates_.cols() == 1 ? 0 : sample);
   }
 
@@ -81,7 +160,18 @@ class FunctionProblem {
   Matrix<Scalar> templates_;
 };
 
-/// `function_problem<double>(h, n, m, samples, templates)` without naming the type of h.
+/// A function and examples as a problem: sizes and samples are taken from `targets` (the states)
+/// and `templates` (h of each, as measured).
+template <class H, class Targets, class Templates>
+auto function_problem(H h, const Eigen::MatrixBase<Targets>& targets,
+                      const Eigen::MatrixBase<Templates>& templates) {
+  using Scalar = typename Targets::Scalar;
+  return FunctionProblem<Scalar, H>(std::move(h), targets.rows(), templates.rows(),
+                                    std::max(targets.cols(), templates.cols()),
+                                    Matrix<Scalar>(templates));
+}
+
+/// The same with the sizes told; without templates y is unknown.
 template <class Scalar, class H>
 FunctionProblem<Scalar, H> function_problem(H h, Index state_size, Index feature_size,
                                             Index samples, Matrix<Scalar> templates = {}) {
@@ -91,6 +181,7 @@ FunctionProblem<Scalar, H> function_problem(H h, Index state_size, Index feature
 /// The sizes and moves of a problem, with the defaults for what it leaves out.
 template <Problem P>
 Index delta_size(const P& p) {
+  detail::check_members<P>();
   if constexpr (requires { p.delta_size(); }) {
     return p.delta_size();
   } else {
@@ -101,7 +192,8 @@ Index delta_size(const P& p) {
 template <Problem P>
 void difference(const P& p, ConstVectorRef<typename P::Scalar> x,
                 ConstVectorRef<typename P::Scalar> target, VectorRef<typename P::Scalar> out) {
-  if constexpr (requires { p.difference(x, target, out); }) {
+  detail::check_members<P>();
+  if constexpr (detail::Moves<P>) {
     p.difference(x, target, out);
   } else {
     out = target - x;
@@ -109,10 +201,11 @@ void difference(const P& p, ConstVectorRef<typename P::Scalar> x,
 }
 
 template <Problem P>
-void step(const P& p, ConstVectorRef<typename P::Scalar> x,
+void step(const P& p, int stage, ConstVectorRef<typename P::Scalar> x,
           ConstVectorRef<typename P::Scalar> delta, VectorRef<typename P::Scalar> out) {
-  if constexpr (requires { p.step(x, delta, out); }) {
-    p.step(x, delta, out);
+  detail::check_members<P>();
+  if constexpr (detail::Moves<P>) {
+    p.step(stage, x, delta, out);
   } else {
     out = x + delta;
   }

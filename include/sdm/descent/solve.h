@@ -27,80 +27,108 @@ struct Solution {
   SolveSummary summary;
 };
 
+/// What one stage works in, sized once.
+template <class Scalar>
+struct StageBuffers {
+  Vector<Scalar> features, scratch, delta, next;
+
+  StageBuffers(Index feature_size, Index rank, Index delta_size, Index state_size)
+      : features(feature_size), scratch(rank), delta(delta_size), next(state_size) {}
+  explicit StageBuffers(const Cascade<Scalar>& cascade)
+      : StageBuffers(cascade.largest_feature_size(), cascade.largest_rank(), cascade.delta_size(),
+                     cascade.state_size) {}
+};
+
+/// The hook of a solve that wants to see nothing.
+struct NoHook {
+  template <class... Arguments>
+  void operator()(const Arguments&...) const {}
+};
+
+/// One stage of the method for one state: `x <- step(k, x, b_k - R_k features(k, x))`.
+///
+/// `features(stage, x, out)` and `step(stage, x, delta, out)` are the problem's. `hook(stage, x,
+/// f)` sees the state and its features before the map is applied, and may change the map. Gives
+/// false, and leaves x as it was, where a value is not finite. Allocates nothing.
+template <class Scalar, class Features, class Step, class Hook = NoHook>
+bool stage_update(const DescentMap<Scalar>& map, int stage, VectorRef<Scalar> x,
+                  StageBuffers<Scalar>& buffers, Features&& features, Step&& step,
+                  Hook&& hook = {}) {
+  auto f = buffers.features.head(map.feature_size());
+  features(stage, x, f);
+  hook(stage, x, f);
+  map.apply(f, buffers.scratch, buffers.delta);
+  step(stage, x, buffers.delta, buffers.next);
+  // A step may clamp what is not finite, so the delta is looked at too.
+  if (!buffers.delta.allFinite() || !buffers.next.allFinite()) return false;
+  x = buffers.next;
+  return true;
+}
+
 /// Runs cascades without allocating: the buffers are sized once, here.
 /// One solver serves one thread; a cascade can be shared by any number of solvers.
 template <class Scalar>
 class Solver {
  public:
   /// Needs a cascade that outlives the solver.
-  explicit Solver(const Cascade<Scalar>& cascade)
-      : cascade_(&cascade),
-        features_(cascade.largest_feature_size()),
-        scratch_(cascade.largest_rank()),
-        delta_(cascade.delta_size()),
-        next_(cascade.state_size) {
+  explicit Solver(const Cascade<Scalar>& cascade) : cascade_(&cascade), buffers_(cascade) {
     if (cascade.stages() == 0) throw Error("the cascade has no stages, expected at least one");
   }
   explicit Solver(Cascade<Scalar>&&) = delete;
 
-  /// Moves x by every stage of the cascade: `x <- step(x, b_k - R_k features(k, x))`.
-  /// `features(stage, x, out)` and `step(x, delta, out)` are the problem's.
+  /// Moves x by every stage of the cascade; features, step and hook are those of stage_update.
   /// With `measure_residual` the features are evaluated once more at the end.
-  template <class Features, class Step>
+  template <class Features, class Step, class Hook = NoHook>
   SolveSummary solve(VectorRef<Scalar> x, Features&& features, Step&& step,
-                     bool measure_residual = false) {
+                     bool measure_residual = false, Hook&& hook = {}) {
     SolveSummary summary;
     summary.final_residual = std::numeric_limits<double>::quiet_NaN();
     for (int stage = 0; stage < cascade_->stages(); ++stage) {
       const DescentMap<Scalar>& map = cascade_->maps[static_cast<std::size_t>(stage)];
-      auto f = features_.head(map.feature_size());
-      features(stage, x, f);
-      if (stage == 0) summary.initial_residual = static_cast<double>(f.norm());
-      map.apply(f, scratch_, delta_);
-      step(x, delta_, next_);
-      // A step may clamp what is not finite, so the delta is looked at too.
-      if (!delta_.allFinite() || !next_.allFinite()) {
-        summary.finite = false;
-        return summary;
-      }
-      x = next_;
+      summary.finite = stage_update(map, stage, x, buffers_, features, step, hook);
+      if (stage == 0)
+        summary.initial_residual =
+            static_cast<double>(buffers_.features.head(map.feature_size()).norm());
+      if (!summary.finite) return summary;
       summary.stages = stage + 1;
-      summary.last_step = static_cast<double>(delta_.norm());
+      summary.last_step = static_cast<double>(buffers_.delta.norm());
     }
     if (measure_residual) {
-      const int last = cascade_->stages() - 1;
-      auto f = features_.head(cascade_->maps.back().feature_size());
-      features(last, x, f);
+      auto f = buffers_.features.head(cascade_->maps.back().feature_size());
+      features(cascade_->stages() - 1, x, f);
       summary.final_residual = static_cast<double>(f.norm());
     }
     return summary;
   }
 
   /// The same for one sample of a problem.
-  template <Problem P>
+  template <Problem P, class Hook = NoHook>
   SolveSummary solve(const P& problem, Index sample, VectorRef<Scalar> x,
-                     bool measure_residual = false) {
+                     bool measure_residual = false, Hook&& hook = {}) {
     return solve(
         x, [&](int stage, const auto& at, auto&& out) { problem.features(sample, stage, at, out); },
-        [&](const auto& at, const auto& delta, auto&& out) { sdm::step(problem, at, delta, out); },
-        measure_residual);
+        [&](int stage, const auto& at, const auto& delta, auto&& out) {
+          sdm::step(problem, stage, at, delta, out);
+        },
+        measure_residual, hook);
   }
 
  private:
   const Cascade<Scalar>* cascade_;
-  Vector<Scalar> features_, scratch_, delta_, next_;
+  StageBuffers<Scalar> buffers_;
 };
 
 namespace detail {
 template <class Scalar>
-void check_fits(const Cascade<Scalar>& cascade, Index state_size, Index x0_size);
+void check_fits(const Cascade<Scalar>& cascade, Index state_size, Index x0_size,
+                bool template_known);
 }
 
-/// Throws Error unless the cascade fits the problem (its states, its deltas and every stage's
-/// features) and a start of this size.
+/// Throws Error unless the cascade fits the problem (its states, its deltas, every stage's features
+/// and whether there is a template) and a start of this size.
 template <Problem P>
 void check_fits(const Cascade<typename P::Scalar>& cascade, const P& problem, Index x0_size) {
-  detail::check_fits(cascade, problem.state_size(), x0_size);
+  detail::check_fits(cascade, problem.state_size(), x0_size, problem.template_known());
   for (int stage = 0; stage < cascade.stages(); ++stage) {
     const auto& map = cascade.maps[static_cast<std::size_t>(stage)];
     if (map.feature_size() != problem.feature_size(stage) ||
@@ -125,15 +153,18 @@ Solution<typename P::Scalar> solve(const Cascade<typename P::Scalar>& cascade, c
   return solution;
 }
 
-/// Solves `min |h(x) - y|^2` for plain vectors; `h(x, out)` is the function the cascade was trained
-/// on and y the template of this solve. Leave y empty where it is unknown.
+/// Solves `min |h(x) - y|^2` for plain vectors: h is the function the cascade was trained on,
+/// `h(x, out)` or `h(x)`, and y what was measured. Leave y out where the cascade was trained
+/// without. Throws Error if x0 or y does not fit the cascade, also where y is left out or given
+/// against what it was trained with.
 template <class Scalar, class H>
-Solution<Scalar> solve(const Cascade<Scalar>& cascade, const H& h, const Vector<Scalar>& x0,
-                       const Vector<Scalar>& y = {}) {
-  const Index features = cascade.largest_feature_size();
+Solution<Scalar> solve(const Cascade<Scalar>& cascade, const H& h,
+                       const std::type_identity_t<Vector<Scalar>>& x0,
+                       const std::type_identity_t<Vector<Scalar>>& y = {}) {
+  const Matrix<Scalar> templates = y.size() == 0 ? Matrix<Scalar>() : Matrix<Scalar>(y);
   return solve(cascade,
-               function_problem<Scalar>(std::cref(h), cascade.state_size, features, 1,
-                                        y.size() == 0 ? Matrix<Scalar>() : Matrix<Scalar>(y)),
+               FunctionProblem<Scalar, std::reference_wrapper<const H>>(
+                   std::cref(h), cascade.state_size, cascade.largest_feature_size(), 1, templates),
                0, x0);
 }
 

@@ -24,8 +24,8 @@ struct Adaptation {
   static std::filesystem::path beside(const std::filesystem::path& model);
 
   static Adaptation load(const std::filesystem::path& path);
-  static Adaptation from(const io::Model& file);
-  io::Model to_io() const;
+  static Adaptation from_model(const io::Model& file);
+  io::Model to_model() const;
   void save(const std::filesystem::path& path) const;
 
   /// Throws Error: it is the state of another model, or its sizes are not the model's.

@@ -9,6 +9,8 @@ namespace sdm::face {
 struct Frame {
   float a = 1, b = 0, x = 0, y = 0;
 
+  friend bool operator==(const Frame&, const Frame&) = default;
+
   /// Pixels for one unit of the face.
   float scale() const;
   void to_image(const Eigen::Ref<const Shape>& face, Eigen::Ref<Shape> out) const;

@@ -66,8 +66,8 @@ struct Model {
   const BoxConvention& convention(const std::string& detector = "") const;
 
   static Model load(const std::filesystem::path& path);
-  static Model from(const io::Model& file);
-  io::Model to_io() const;
+  static Model from_model(const io::Model& file);
+  io::Model to_model() const;
   void save(const std::filesystem::path& path) const;
 
   /// Throws Error naming what does not fit together.

@@ -15,9 +15,9 @@ namespace sdm::image {
 /// non-finite arguments. Thread-safe.
 void motion_blur(FloatView src, float length, float angle, ImageView<float> dst);
 
-/// Adds independent Gaussian noise of deviation `sigma`. The same seed gives the same noise on
-/// every machine, up to the last bits of log and cos. Throws: sigma negative or not finite.
-/// Thread-safe.
-void add_noise(ImageView<float> image, float sigma, std::uint64_t seed);
+/// Adds independent Gaussian noise of deviation `sigma`. The same seed and index (a picture's
+/// number) give the same noise on every machine, up to the last bits of log and cos. Throws: sigma
+/// negative or not finite. Thread-safe.
+void add_noise(ImageView<float> image, float sigma, std::uint64_t seed, std::uint64_t index = 0);
 
 }  // namespace sdm::image

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "sdm/base/error.h"
 #include "sdm/io/bytes.h"
 
 namespace sdm::io {
@@ -13,6 +14,17 @@ Model read(const std::filesystem::path& path, const Limits& limits = {});
 /// the tensors themselves. Every checksum is verified first. The file must not be changed in place
 /// while it is mapped; `write` replaces files and never changes one.
 Model map(const std::filesystem::path& path, const Limits& limits = {});
+
+/// What `T::from_model` makes of a model file; errors begin with the path.
+template <class T>
+T load(const std::filesystem::path& path) {
+  const Model model = map(path);
+  try {
+    return T::from_model(model);
+  } catch (const Error& error) {
+    throw Error(path.string() + ": " + error.what());
+  }
+}
 
 /// Writes a model file so that `path` holds the old file or the whole new one at every moment: a
 /// temporary file in the same folder, flushed to the disk, then renamed. When it fails (disk full,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,7 +46,15 @@ class Estimator {
   };
 
   /// Throws Error if a cascade does not fit the object.
-  Estimator(Points3 object, Camera camera, PoseRange range, std::vector<Cell> cells);
+  /// `provenance` says what it was made from, for people.
+  Estimator(Points3 object, Camera camera, PoseRange range, std::vector<Cell> cells,
+            std::string provenance = {});
+
+  /// As a model of kind "pose", and back; and as a file. Throw Error on another kind or shape.
+  io::Model to_model() const;
+  static Estimator from_model(const io::Model& model);
+  void save(const std::filesystem::path& path) const;
+  static Estimator load(const std::filesystem::path& path);
 
   /// The pose from pixels, one for each object point; with options, polished by `refine`. Throws
   /// Error on another number of points, on fewer than four seen and on an infinite coordinate.
@@ -70,6 +79,7 @@ class Estimator {
   const Camera& camera() const { return camera_; }
   const PoseRange& range() const { return range_; }
   const std::vector<Cell>& cells() const { return cells_; }
+  const std::string& provenance() const { return provenance_; }
   int stages() const { return cells_.front().cascade.stages(); }
 
   /// The same maps behind another camera: they work in normalised coordinates. Pixels of a longer
@@ -84,11 +94,8 @@ class Estimator {
   Camera camera_;
   PoseRange range_;
   std::vector<Cell> cells_;
+  std::string provenance_;
   std::shared_ptr<const PackedEstimator> packed_;
 };
-
-/// An estimator as a model of kind "pose", and back. `provenance` says what it was made from.
-io::Model to_model(const Estimator& estimator, const std::string& provenance = {});
-Estimator estimator_from_model(const io::Model& model);
 
 }  // namespace sdm::pose

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string_view>
 #include <vector>
 
@@ -30,6 +31,10 @@ Points3 parse_obj(std::string_view text, std::string_view name, std::string_view
 /// Points X,Y,Z, one a line, separated by commas or spaces; '#' comments and a heading, a first
 /// line without a number, are passed over. Throws Error with the line.
 Points3 parse_points(std::string_view text, std::string_view name);
+
+/// An object's points from a file: parse_obj where the name ends in .obj, in letters of any case,
+/// else parse_points. Throws Error as they do, and on a group of a file that is not .obj.
+Points3 read_object(const std::filesystem::path& path, std::string_view group = {});
 
 /// `count` of the points, spread over the object: each is the one farthest from those before it.
 /// Returns their indices, first the point farthest from the centre.

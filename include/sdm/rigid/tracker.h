@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -25,6 +26,17 @@ struct TrackerModel {
   std::vector<Warp> search;              // places, seen from the last, to try when it is lost
   Warp start = Warp::Identity();         // where the template was
   double lost_above = 0.3;
+  std::string provenance;  // what it was made from, for people
+
+  /// As a model of kind "rigid", and back; and as a file. Throw Error on another kind and on parts
+  /// that do not fit together.
+  io::Model to_model() const;
+  static TrackerModel from_model(const io::Model& model);
+  void save(const std::filesystem::path& path) const;
+  static TrackerModel load(const std::filesystem::path& path);
+
+  /// Throws Error naming the parts that do not fit together.
+  void validate() const;
 };
 
 /// What one frame gave.
@@ -84,10 +96,5 @@ class Tracker {
   Warp warp_;
   Detector detector_;
 };
-
-/// A tracker as a model of kind "rigid", and back. Throws Error on another kind or on parts that do
-/// not fit together.
-io::Model to_model(const TrackerModel& tracker, const std::string& provenance = {});
-Tracker tracker_from_model(const io::Model& model);
 
 }  // namespace sdm::rigid

@@ -1,10 +1,13 @@
 #include "descent/train/checkpoint.h"
 
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "base/formatted.h"
 #include "base/hash.h"
+#include "descent/map_tensors.h"
 #include "sdm/base/error.h"
 #include "sdm/io/file.h"
 
@@ -33,7 +36,7 @@ void add_walk(Hash& hash, const AnyProblem<Scalar>& problem, Index sample, int s
       hash.add(problem.error(sample, delta));
       delta *= Scalar(0.5);
       next = x;
-      problem.step(x, delta, next);
+      problem.step(stage, x, delta, next);
       hash.add(next);
       x = next;
     }
@@ -97,7 +100,7 @@ void write_checkpoint(const std::string& path, const Checkpoint<Scalar>& checkpo
                                 {"stages", checkpoint.stages}}
                      .dump();
   model.put("states", io::to_tensor(checkpoint.states));
-  put_maps(model, checkpoint.maps);
+  put_maps(model, "", checkpoint.maps);
   for (std::size_t k = 0; k < checkpoint.inverse_covariances.size(); ++k)
     model.put(formatted("stage{}.inverse_covariance", k),
               io::to_tensor(checkpoint.inverse_covariances[k]));
@@ -125,7 +128,7 @@ Checkpoint<Scalar> read_checkpoint(const std::string& path, std::uint64_t finger
                   path));
   checkpoint.fingerprint = fingerprint;
   checkpoint.states = model.matrix<Scalar>("states");
-  checkpoint.maps = get_maps<Scalar>(model, static_cast<int>(checkpoint.stages.size()));
+  checkpoint.maps = get_maps<Scalar>(model, "", static_cast<int>(checkpoint.stages.size()));
   for (std::size_t k = 0; k < checkpoint.maps.size(); ++k) {
     const std::string name = formatted("stage{}.inverse_covariance", k);
     if (model.tensors.contains(name))
@@ -134,12 +137,74 @@ Checkpoint<Scalar> read_checkpoint(const std::string& path, std::uint64_t finger
   return checkpoint;
 }
 
+template <class Scalar>
+CheckpointFiles<Scalar>::CheckpointFiles(const AnyProblem<Scalar>& problem,
+                                         const Matrix<Scalar>& starts,
+                                         ConstMatrixRef<Scalar> targets,
+                                         const TrainOptions& options, Ranks& ranks)
+    : path_(options.checkpoint), stages_(options.stages), ranks_(ranks) {
+  if (path_.empty()) return;
+  ranks_.together([&] {
+    fingerprint_ = fingerprint<Scalar>(problem, starts, targets, options, ranks_.world());
+  });
+}
+
+template <class Scalar>
+std::string CheckpointFiles<Scalar>::path(Index stage) const {
+  if (ranks_.alone()) return path_;
+  return formatted("{}.rank{}.stage{}", path_, ranks_.world().rank(), stage);
+}
+
+template <class Scalar>
+void CheckpointFiles<Scalar>::resume(Matrix<Scalar>& states, TrainResult<Scalar>& result) {
+  if (path_.empty()) return;
+  const auto exists = [](const std::string& path) {
+    std::error_code ignored;  // what is there but cannot be looked at fails when it is written
+    return std::filesystem::exists(path, ignored);
+  };
+  Index stage = 0;
+  if (ranks_.alone()) {
+    stage = exists(path_) ? 1 : 0;
+  } else {
+    for (Index s = stages_; s > 0 && stage == 0; --s)
+      if (exists(path(s))) stage = s;
+    stage = ranks_.world().minimum(stage);
+  }
+  if (stage == 0) return;
+  ranks_.together([&] {
+    Checkpoint<Scalar> checkpoint = read_checkpoint<Scalar>(path(stage), fingerprint_);
+    if (checkpoint.states.rows() != states.rows() || checkpoint.states.cols() != states.cols())
+      throw Error(formatted("{}: the checkpoint holds {} states, expected {}", path(stage),
+                            checkpoint.states.cols(), states.cols()));
+    states = std::move(checkpoint.states);
+    result.cascade.maps = std::move(checkpoint.maps);
+    result.inverse_covariances = std::move(checkpoint.inverse_covariances);
+    result.summary.stages = std::move(checkpoint.stages);
+    result.summary.resumed_from = result.cascade.stages();
+  });
+}
+
+template <class Scalar>
+void CheckpointFiles<Scalar>::save(const Matrix<Scalar>& states,
+                                   const TrainResult<Scalar>& result) {
+  if (path_.empty()) return;
+  const Index stage = result.cascade.stages();
+  ranks_.together([&] {
+    write_checkpoint(path(stage),
+                     Checkpoint<Scalar>{fingerprint_, states, result.cascade.maps,
+                                        result.inverse_covariances, result.summary.stages});
+  });
+  std::error_code ignored;  // an old file that stays does no harm
+  if (!ranks_.alone() && stage > 1) std::filesystem::remove(path(stage - 1), ignored);
+}
+
 #define SDM_INSTANTIATE(Scalar)                                                        \
   template std::uint64_t fingerprint(const AnyProblem<Scalar>&, const Matrix<Scalar>&, \
                                      ConstMatrixRef<Scalar>, const TrainOptions&,      \
                                      const Communicator&);                             \
   template void write_checkpoint(const std::string&, const Checkpoint<Scalar>&);       \
-  template Checkpoint<Scalar> read_checkpoint(const std::string&, std::uint64_t);
+  template Checkpoint<Scalar> read_checkpoint(const std::string&, std::uint64_t);      \
+  template class CheckpointFiles<Scalar>;
 SDM_INSTANTIATE(float)
 SDM_INSTANTIATE(double)
 #undef SDM_INSTANTIATE

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "sdm/descent/train/communicator.h"
+#include "descent/train/ranks.h"
 #include "sdm/descent/train/train.h"
 
 namespace sdm::detail {
@@ -31,5 +31,27 @@ void write_checkpoint(const std::string& path, const Checkpoint<Scalar>& checkpo
 /// Throws Error if the file is not a checkpoint, or is one of another training (`fingerprint`).
 template <class Scalar>
 Checkpoint<Scalar> read_checkpoint(const std::string& path, std::uint64_t fingerprint);
+
+/// The checkpoints of one training; does nothing where none are wanted. Ranks keep a file for each
+/// stage until all have written the next one, so that a stage which all of them have always exists.
+/// A process alone replaces its one file.
+template <class Scalar>
+class CheckpointFiles {
+ public:
+  CheckpointFiles(const AnyProblem<Scalar>& problem, const Matrix<Scalar>& starts,
+                  ConstMatrixRef<Scalar> targets, const TrainOptions& options, Ranks& ranks);
+
+  /// Takes up the training where the last file left it, if there is one.
+  void resume(Matrix<Scalar>& states, TrainResult<Scalar>& result);
+  void save(const Matrix<Scalar>& states, const TrainResult<Scalar>& result);
+
+ private:
+  std::string path(Index stage) const;
+
+  std::string path_;
+  int stages_;
+  Ranks& ranks_;
+  std::uint64_t fingerprint_ = 0;
+};
 
 }  // namespace sdm::detail

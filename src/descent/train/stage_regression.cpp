@@ -144,13 +144,13 @@ void StageRegression<Scalar>::reduce_to_span(ThreadPool& pool) {
 }
 
 template <class Scalar>
-Index StageRegression<Scalar>::reduce_by_pca(std::uint64_t seed, ThreadPool& pool) {
+Index StageRegression<Scalar>::reduce_by_pca(Random& random, ThreadPool& pool) {
   Index kept = 0;
   const bool wanted = options_.pca_energy < 1 && energy(-1, true) > 0;
   for (Block& block : blocks_) {
     if (wanted && block.folds.front().features() > 0) {
       const Matrix<Scalar> components = linear::principal_components(
-          total(block, -1), options_.pca_energy, block.centred, seed, pool);
+          total(block, -1), options_.pca_energy, block.centred, random, pool);
       for (NormalEquations<Scalar>& equations : block.folds)
         equations = equations.project(components, pool);
       block.basis = block.basis.rows() == 0 ? components : Matrix<Scalar>(block.basis * components);
@@ -320,10 +320,10 @@ DescentMap<Scalar> StageRegression<Scalar>::to_map(const Fit& fit, Index rank) c
 }
 
 template <class Scalar>
-StageMaps<Scalar> StageRegression<Scalar>::solve(std::uint64_t seed, ThreadPool& pool) {
+StageMaps<Scalar> StageRegression<Scalar>::solve(Random& random, ThreadPool& pool) {
   StageMaps<Scalar> maps;
   if (dual_) reduce_to_span(pool);
-  const Index kept = reduce_by_pca(seed, pool);
+  const Index kept = reduce_by_pca(random, pool);
   maps.components = options_.pca_energy < 1 ? kept : features_;
 
   const int folds = static_cast<int>(blocks_.front().folds.size());

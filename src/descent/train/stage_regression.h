@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "sdm/base/random.h"
 #include "sdm/descent/train/communicator.h"
 #include "sdm/descent/train/train.h"
 #include "sdm/linear/normal_equations.h"
@@ -43,8 +44,8 @@ class StageRegression {
   /// Adds up the equations of all ranks at the root.
   void sum_to_root(Communicator& communicator);
 
-  /// Solves. `seed` draws the start of the PCA. Throws Error on a singular system.
-  StageMaps<Scalar> solve(std::uint64_t seed, ThreadPool& pool);
+  /// Solves. `random` draws the start of the PCA. Throws Error on a singular system.
+  StageMaps<Scalar> solve(Random& random, ThreadPool& pool);
 
   /// After solve: (sum w phi phi^T + penalty)^-1 with phi = [f; 1] (or f alone without a bias), for
   /// online updates. Not where a symmetry, PCA or the dual form was used.
@@ -73,7 +74,7 @@ class StageRegression {
   std::vector<Index> ranks_of(const Fit& fit, Index rank) const;
   DescentMap<Scalar> to_map(const Fit& fit, Index rank) const;
   void reduce_to_span(ThreadPool& pool);
-  Index reduce_by_pca(std::uint64_t seed, ThreadPool& pool);
+  Index reduce_by_pca(Random& random, ThreadPool& pool);
 
   const TrainOptions& options_;
   Index features_, deltas_;

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <random>
 
 #include "base/formatted.h"
 #include "face/data/text.h"
+#include "face/starts.h"
+#include "sdm/base/random.h"
 
 namespace sdm::face {
 namespace {
@@ -108,24 +109,14 @@ void give_boxes(Annotations& annotations, const Boxes& boxes) {
 }
 
 Box perturbed_box(const Shape& points, const Shape& mean, const BoxConvention& convention,
-                  std::uint64_t seed) {
+                  std::uint64_t seed, std::uint64_t index) {
   if (points.cols() != mean.cols())
     throw Error(
         formatted("{} points, expected {} as the mean shape has", points.cols(), mean.cols()));
-  std::mt19937_64 random(seed);
-  // The standard's normal distribution differs between libraries; Box and Muller's does not.
-  const auto normal = [&random] {
-    const auto uniform = [&random] { return (double(random() >> 11) + 0.5) * 0x1p-53; };
-    const double radius = std::sqrt(-2 * std::log(uniform()));
-    return float(radius * std::cos(2 * std::numbers::pi * uniform()));
-  };
-  const Frame fitted = fit_frame(mean, points);
-  const float unit = fitted.scale();
-  if (!(unit > 0)) throw Error("fewer than two different points are known");
-  const Frame moved{unit * std::exp(convention.sigma_log_scale * normal()), 0,
-                    fitted.x + unit * convention.sigma_x * normal(),
-                    fitted.y + unit * convention.sigma_y * normal()};
-  return convention.box(moved);
+  if (!(fit_frame(mean, points).scale() > 0))
+    throw Error("fewer than two different points are known");
+  Random random(seed, "detector box", index);
+  return convention.box(detected_frame(points, mean, convention, random));
 }
 
 }  // namespace sdm::face

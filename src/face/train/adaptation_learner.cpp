@@ -3,7 +3,8 @@
 #include <Eigen/Cholesky>
 
 #include "base/formatted.h"
-#include "face/lesson.h"
+#include "face/shape_descent.h"
+#include "face/starts.h"
 #include "face/train/robust.h"
 #include "sdm/base/error.h"
 
@@ -16,14 +17,14 @@ void AdaptationOptions::validate() const {
 }
 
 struct AdaptationLearner::State {
-  State(const Model& m, const AdaptationOptions& o) : model(m), options(o), lesson(m) {
+  State(const Model& m, const AdaptationOptions& o) : model(m), options(o), descent(m) {
     for (const CompactMap& map : m.maps)
       sums.push_back(Matrix<double>::Zero(map.rank() + 1, map.rank() + 1));
   }
 
   const Model& model;
   AdaptationOptions options;
-  Lesson lesson;
+  ShapeDescent descent;
   std::vector<Matrix<double>> sums;
   Index faces = 0;
 };
@@ -37,24 +38,25 @@ AdaptationLearner::~AdaptationLearner() = default;
 
 void AdaptationLearner::add(image::ByteView grey, const Shape& truth) {
   State& s = *state_;
-  s.lesson.require_face(grey, truth);
-  Noise noise(s.options.seed + static_cast<std::uint64_t>(s.faces));
-  for (int start = 0; start < s.options.starts; ++start) {
-    s.lesson.start(grey, truth, start, noise);
-    for (std::size_t k = 0; k < s.model.maps.size(); ++k) {
-      const CompactMap& map = s.model.maps[k];
-      const Vector<float> z = s.lesson.see(k);
-      const double weight = robust_weight(s.lesson.error(), s.options.robust);
-      Vector<double> phi(z.size() + 1);
-      phi << z.cast<double>(), 1;
-      s.sums[k] += weight * phi * phi.transpose();
-      if (!s.model.mirror.empty()) {
-        phi.segment(map.even, map.rank() - map.even) *= -1;
-        s.sums[k] += weight * phi * phi.transpose();
-      }
-      s.lesson.move(map.bias - map.left * z);
-    }
-  }
+  check_labelled_face(s.model, grey, truth);
+  Random random(s.options.seed, "adaptation starts", static_cast<std::uint64_t>(s.faces));
+  const Shape none = Shape::Zero(2, truth.cols());
+  Shape missing = none;
+  const auto learn = [&](int stage, const auto& state, const auto& z) {
+    Eigen::Map<Vector<float>> delta(missing.data(), missing.size());
+    shape_difference(state, truth, delta);
+    const double weight = robust_weight(mean_distance(none, missing), s.options.robust);
+    const CompactMap& map = s.model.maps[static_cast<std::size_t>(stage)];
+    Matrix<double>& sum = s.sums[static_cast<std::size_t>(stage)];
+    Vector<double> phi(z.size() + 1);
+    phi << z.template cast<double>(), 1;
+    sum += weight * phi * phi.transpose();
+    if (s.model.mirror.empty()) return;
+    phi.segment(map.even, map.rank() - map.even) *= -1;
+    sum += weight * phi * phi.transpose();
+  };
+  for (int number = 0; number < s.options.starts; ++number)
+    s.descent.run(grey, start_frame(number, truth, s.model, random), 0, learn);
   ++s.faces;
 }
 

@@ -3,23 +3,6 @@
 #include "sdm/image/hog.h"
 
 namespace sdm::face {
-namespace {
-
-Frame frame_of(ConstVectorRef<float> x) {
-  const auto f = x.segment<4>(x.size() - 5);
-  return {f[0], f[1], f[2], f[3]};
-}
-
-void put_frame(const Frame& frame, VectorRef<float> x) {
-  x.segment<4>(x.size() - 5) << frame.a, frame.b, frame.x, frame.y;
-}
-
-Eigen::Map<const Shape> shape_of(ConstVectorRef<float> x) {
-  return {x.data(), 2, (x.size() - 5) / 2};
-}
-
-}  // namespace
-
 FaceProblem::FaceProblem(const std::vector<TrainingFace>& faces, const Recipe& recipe,
                          const Shape& mean, const std::vector<int>& mirror,
                          std::vector<Index> face_of_sample)
@@ -55,32 +38,12 @@ void FaceProblem::features(Index sample, int stage, ConstVectorRef<float> x,
 
 void FaceProblem::difference(ConstVectorRef<float> x, ConstVectorRef<float> target,
                              VectorRef<float> out) const {
-  Shape pixels(2, points());
-  frame_of(target).to_image(shape_of(target), pixels);
-  Eigen::Map<Shape> delta(out.data(), 2, points());
-  frame_of(x).to_face(pixels, delta);
-  delta -= shape_of(x);
+  shape_difference(x, shape_of(target), out);
 }
 
-void FaceProblem::step(ConstVectorRef<float> x, ConstVectorRef<float> delta,
+void FaceProblem::step(int stage, ConstVectorRef<float> x, ConstVectorRef<float> delta,
                        VectorRef<float> out) const {
-  const Frame frame = frame_of(x);
-  const int stage = static_cast<int>(x[x.size() - 1]) + 1;
-  Shape shape = shape_of(x) + Eigen::Map<const Shape>(delta.data(), 2, points());
-  Frame next = frame;
-  if (stage < static_cast<int>(recipe_.stages.size()) &&
-      recipe_.stages[static_cast<std::size_t>(stage)].redraw) {
-    Shape pixels(2, points());
-    frame.to_image(shape, pixels);
-    const Frame fitted = fit_frame(mean_, pixels);
-    if (fitted.scale() > 1e-3F * frame.scale()) {
-      next = fitted;
-      next.to_face(pixels, shape);
-    }
-  }
-  out.head(2 * points()) = Eigen::Map<const Vector<float>>(shape.data(), shape.size());
-  put_frame(next, out);
-  out[out.size() - 1] = static_cast<float>(stage);
+  shape_step(recipe_, mean_, stage, x, delta, out);
 }
 
 double FaceProblem::error(Index /*sample*/, ConstVectorRef<float> delta) const {
@@ -111,17 +74,13 @@ Symmetry FaceProblem::symmetry(int stage) const {
 
 Vector<float> FaceProblem::start(const Frame& frame) const {
   Vector<float> x(state_size());
-  x.head(2 * points()) = Eigen::Map<const Vector<float>>(mean_.data(), mean_.size());
-  put_frame(frame, x);
-  x[x.size() - 1] = 0;
+  put_state(mean_, frame, x);
   return x;
 }
 
 Vector<float> FaceProblem::target(const Shape& truth) const {
   Vector<float> x(state_size());
-  x.head(2 * points()) = Eigen::Map<const Vector<float>>(truth.data(), truth.size());
-  put_frame({}, x);
-  x[x.size() - 1] = 0;
+  put_state(truth, {}, x);
   return x;
 }
 

@@ -6,14 +6,13 @@
 #include <vector>
 
 #include "face/canvas.h"
+#include "face/shape_state.h"
 #include "sdm/descent/train/train.h"
 #include "sdm/face/train/trainer.h"
 
 namespace sdm::face {
 
-/// Landmark detection as the general trainer sees it. A state is the shape in face coordinates, its
-/// frame, and the stage it is about to enter (which tells whether a step ends with a new frame);
-/// deltas are in face coordinates, so faces of every size and turn move alike.
+/// Landmark detection as the general trainer sees it: the states of shape_state.h.
 class FaceProblem {
  public:
   using Scalar = float;
@@ -23,7 +22,7 @@ class FaceProblem {
 
   Index samples() const { return static_cast<Index>(face_of_sample_.size()); }
   Index points() const { return mean_.cols(); }
-  Index state_size() const { return 2 * points() + 5; }
+  Index state_size() const { return shape_state_size(points()); }
   Index delta_size() const { return 2 * points(); }
   Index feature_size(int stage) const;
   bool template_known() const { return false; }
@@ -32,7 +31,8 @@ class FaceProblem {
   void features(Index sample, int stage, ConstVectorRef<float> x, VectorRef<float> out) const;
   void difference(ConstVectorRef<float> x, ConstVectorRef<float> target,
                   VectorRef<float> out) const;
-  void step(ConstVectorRef<float> x, ConstVectorRef<float> delta, VectorRef<float> out) const;
+  void step(int stage, ConstVectorRef<float> x, ConstVectorRef<float> delta,
+            VectorRef<float> out) const;
   /// The mean point distance, in units.
   double error(Index sample, ConstVectorRef<float> delta) const;
   Symmetry symmetry(int stage) const;
@@ -43,7 +43,7 @@ class FaceProblem {
   }
   std::function<void(int, const DescentMap<float>&)> on_learned;
 
-  /// The mean shape in a frame; a true shape as a target.
+  /// The mean shape in a frame; true points as a target, whose frame is the picture's.
   Vector<float> start(const Frame& frame) const;
   Vector<float> target(const Shape& truth) const;
 

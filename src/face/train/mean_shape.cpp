@@ -82,6 +82,7 @@ Shape mean_shape(std::span<const Shape> shapes, const std::vector<int>& mirror, 
   Shape aligned = mean;
   for (int round = 0; round < 5; ++round) {
     Eigen::Matrix2Xd sum = Eigen::Matrix2Xd::Zero(2, mean.cols());
+    Eigen::Vector2d roll(0, 0);
     double count = 0;
     for (const Shape& shape : shapes) {
       if (!shape.allFinite()) continue;
@@ -89,10 +90,19 @@ Shape mean_shape(std::span<const Shape> shapes, const std::vector<int>& mirror, 
       if (!(frame.scale() > 0)) continue;
       frame.to_face(shape, aligned);
       sum += aligned.cast<double>();
+      roll += Eigen::Vector2d(static_cast<double>(frame.a), static_cast<double>(frame.b)) /
+              static_cast<double>(frame.scale());
       ++count;
     }
     mean = (sum / std::max(count, 1.0)).cast<float>();
-    if (!mirror.empty()) symmetrise(mean, mirror);
+    // Upright by its mirror image, or else turned as the shapes are on average: not as the first
+    // of them happens to be.
+    if (!mirror.empty()) {
+      symmetrise(mean, mirror);
+    } else if (const Eigen::Vector2f average = roll.normalized().cast<float>();
+               roll.norm() > 0 && average.allFinite()) {
+      Frame{average.x(), average.y(), 0, 0}.to_image(mean, mean);
+    }
     centre_and_scale(mean, unit);
   }
   if (mirror.empty()) return mean;

@@ -3,9 +3,10 @@
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
+#include <deque>
 
-#include "face/starts.h"
-#include "face/walk.h"
+#include "face/shape_descent.h"
+#include "sdm/base/random.h"
 #include "sdm/face/train/trial.h"
 #include "sdm/linear/ridge.h"
 
@@ -31,10 +32,12 @@ struct Fits {
 };
 
 // A push of 0.1 to 0.4 units, a turn and another size.
-Vector<float> push(const Shape& shape, std::uint64_t seed) {
-  Uniform uniform(seed);
-  const float way = uniform(0.1F, 0.4F), towards = uniform(0, 6.2832F), turn = uniform(-0.3F, 0.3F),
-              size = std::exp(uniform(-0.2F, 0.2F));
+Vector<float> push(const Shape& shape, Random random) {
+  const auto uniform = [&](double low, double high) {
+    return static_cast<float>(random.uniform(low, high));
+  };
+  const float way = uniform(0.1, 0.4), towards = uniform(0, 6.2832), turn = uniform(-0.3, 0.3),
+              size = std::exp(uniform(-0.2, 0.2));
   const Frame frame{size * std::cos(turn), size * std::sin(turn), way * std::cos(towards),
                     way * std::sin(towards)};
   Shape pushed = shape;
@@ -46,32 +49,31 @@ Vector<float> push(const Shape& shape, std::uint64_t seed) {
 // All trials of the chosen faces.
 Fits run_trials(const Model& model, const std::vector<TrainingFace>& faces,
                 const std::vector<std::size_t>& chosen, std::uint64_t seed,
-                std::vector<Walk>& walks, ThreadPool& pool) {
+                std::deque<ShapeDescent>& descents, ThreadPool& pool) {
   Fits fits;
-  fits.features.resize(walks.front().patch_sums_size(), static_cast<Index>(chosen.size()) * kFits);
+  fits.features.resize(descents.front().patch_sums_size(),
+                       static_cast<Index>(chosen.size()) * kFits);
   fits.error.resize(static_cast<std::size_t>(fits.size()));
   pool.run(static_cast<Index>(chosen.size()), [&](Index i, int worker) {
-    Walk& walk = walks[static_cast<std::size_t>(worker)];
+    ShapeDescent& descent = descents[static_cast<std::size_t>(worker)];
     const std::size_t number = chosen[static_cast<std::size_t>(i)];
     const TrainingFace& face = faces[number];
     const Shape truth = complete(face.truth, model.mean);
     Shape points = truth;
     Index at = i * kFits;
     const auto keep = [&](bool has_face) {
-      walk.frame().to_image(walk.shape(), points);
-      fits.features.col(at) = walk.patch_sums();
+      descent.to_image(points);
+      fits.features.col(at) = descent.patch_sums();
       fits.error[static_cast<std::size_t>(at)] =
           has_face ? unit_error(points, face.truth, model.mean) : HUGE_VAL;
       ++at;
     };
     for (std::size_t kind = 0; kind < kTrialKinds.size(); ++kind) {
-      const std::uint64_t trial_seed = seed + number * kTrialKinds.size() + kind;
-      const Trial trial = make_trial(kTrialKinds[kind], face.picture, truth, model, trial_seed);
-      walk.start(trial.has_face() ? face.picture : trial.faceless, trial.start);
-      walk.descend();
+      const Trial trial = make_trial(kTrialKinds[kind], face.picture, truth, model, seed, number);
+      descent.run(trial.has_face() ? face.picture : trial.faceless, trial.start);
       keep(trial.has_face());
       if (kind >= kNearTrials) continue;
-      walk.move(push(walk.shape(), trial_seed));
+      descent.move(push(descent.shape(), Random(seed, "push", number * kTrialKinds.size() + kind)));
       keep(true);
     }
   });
@@ -136,9 +138,9 @@ Logistic calibrate(const std::vector<double>& scores, const std::vector<double>&
 Confidence learn_confidence(const Model& model, const std::vector<TrainingFace>& faces,
                             std::uint64_t seed, ThreadPool& pool,
                             const std::function<void(double share)>& progress) {
-  std::vector<Walk> walks;
-  for (int i = 0; i < pool.threads(); ++i) walks.emplace_back(model);
-  const Index size = walks.front().patch_sums_size();
+  std::deque<ShapeDescent> descents;  // one a thread
+  for (int i = 0; i < pool.threads(); ++i) descents.emplace_back(model);
+  const Index size = descents.front().patch_sums_size();
   std::vector<std::size_t> held, rest;
   for (std::size_t i = 0; i < faces.size(); ++i)
     (i % kHeldOut == kHeldOut - 1 ? held : rest).push_back(i);
@@ -153,7 +155,7 @@ Confidence learn_confidence(const Model& model, const std::vector<TrainingFace>&
           numbers.begin() + static_cast<std::ptrdiff_t>(first),
           numbers.begin() +
               static_cast<std::ptrdiff_t>(std::min(first + kAtATime, numbers.size())));
-      const Fits fits = run_trials(model, faces, chosen, seed, walks, pool);
+      const Fits fits = run_trials(model, faces, chosen, seed, descents, pool);
       look(fits);
       add(fits, balance, equations, pool);
       done += chosen.size();

@@ -7,11 +7,11 @@
 #include <numeric>
 
 #include "base/formatted.h"
+#include "face/shape_descent.h"
 #include "face/starts.h"
 #include "face/train/compact.h"
 #include "face/train/face_problem.h"
 #include "face/train/robust.h"
-#include "face/walk.h"
 #include "sdm/base/error.h"
 #include "sdm/base/thread_pool.h"
 #include "sdm/face/aligner.h"
@@ -83,8 +83,9 @@ class Trainer {
     for (Index s = 0; s < problem.samples(); ++s) {
       const TrainingFace& face = faces_[static_cast<std::size_t>(problem.group(s))];
       const Shape truth = complete(face.truth, mean_);
-      starts.col(s) = problem.start(start(face, truth, static_cast<int>(s % options_.starts),
-                                          options_.seed + static_cast<std::uint64_t>(s)));
+      starts.col(s) = problem.start(
+          start(face, truth, static_cast<int>(s % options_.starts),
+                Random(options_.seed, "training starts", static_cast<std::uint64_t>(s))));
       targets.col(s) = problem.target(truth);
     }
 
@@ -142,13 +143,12 @@ class Trainer {
     }
   }
 
-  Frame start(const TrainingFace& face, const Shape& truth, int number, std::uint64_t seed) const {
+  Frame start(const TrainingFace& face, const Shape& truth, int number, Random random) const {
     const auto i = static_cast<std::size_t>(number);
     if (number < options_.box_starts && i < boxes_.size())
       if (const Box box = box_of(face, detector_of_[i]); box.width > 0) return boxes_[i].frame(box);
-    Noise noise(seed);
     // cppcheck-suppress containerOutOfBounds ; there is always a first one
-    return detected_frame(truth, mean_, boxes_.front(), noise);
+    return detected_frame(truth, mean_, boxes_.front(), random);
   }
 
   TrainOptions descent_options() const {
@@ -176,8 +176,8 @@ class Trainer {
 
   Frame dev_frame(std::size_t i) const {
     if (box_of(dev_[i], 0).width > 0) return boxes_.front().frame(box_of(dev_[i], 0));
-    Noise noise(options_.seed + i);
-    return detected_frame(complete(dev_[i].truth, mean_), mean_, boxes_.front(), noise);
+    Random random(options_.seed, "dev starts", i);
+    return detected_frame(complete(dev_[i].truth, mean_), mean_, boxes_.front(), random);
   }
 
   double dev_error_of(const Model& model) const {
@@ -201,23 +201,24 @@ class Trainer {
 
   double advance_dev(int stage, const DescentMap<float>& map) {
     pool_.run(dev_states_.cols(), [&](Index i, int) {
-      Vector<float> f(map.feature_size()), scratch(map.rank()), delta(map.delta_size()),
-          x = dev_states_.col(i);
-      dev_problem_->features(i, stage, x, f);
-      map.apply(f, scratch, delta);
-      dev_problem_->step(x, delta, dev_states_.col(i));
+      StageBuffers<float> buffers(map.feature_size(), map.rank(), map.delta_size(),
+                                  dev_states_.rows());
+      stage_update<float>(
+          map, stage, dev_states_.col(i), buffers,
+          [&](int k, const auto& x, auto&& out) { dev_problem_->features(i, k, x, out); },
+          [&](int k, const auto& x, const auto& delta, auto&& out) {
+            dev_problem_->step(k, x, delta, out);
+          });
     });
     return mean_dev_error();
   }
 
   double mean_dev_error() const {
     double sum = 0;
+    Shape points(2, mean_.cols());
     for (std::size_t i = 0; i < dev_.size(); ++i) {
       const auto x = dev_states_.col(static_cast<Index>(i));
-      const auto f = x.segment<4>(x.size() - 5);
-      Shape points(2, mean_.cols());
-      Frame{f[0], f[1], f[2], f[3]}.to_image(Eigen::Map<const Shape>(x.data(), 2, mean_.cols()),
-                                             points);
+      frame_of(x).to_image(shape_of(x), points);
       sum += face_error(points, dev_[i].truth);
     }
     return sum / static_cast<double>(dev_.size());
@@ -246,13 +247,13 @@ class Trainer {
 
   // Three times the median of what the last stage still moves in faces: half then score above 0.9.
   float typical_step(const Model& model) const {
-    Walk walk(model);
+    ShapeDescent descent(model);
     std::vector<float> steps;
     const std::size_t stride = std::max<std::size_t>(1, faces_.size() / 200);
     for (std::size_t i = 0; i < faces_.size(); i += stride) {
-      walk.start(faces_[i].picture,
-                 start(faces_[i], complete(faces_[i].truth, mean_), 0, options_.seed + i));
-      steps.push_back(walk.descend());
+      const Shape truth = complete(faces_[i].truth, mean_);
+      steps.push_back(descent.run(faces_[i].picture,
+                                  start(faces_[i], truth, 0, Random(options_.seed, "step", i))));
     }
     std::nth_element(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2),
                      steps.end());

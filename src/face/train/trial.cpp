@@ -12,9 +12,14 @@ namespace {
 
 constexpr float kPi = std::numbers::pi_v<float>;
 
-image::Image<std::uint8_t> faceless_picture(int size, Uniform& uniform) {
+float even(Random& random, float low, float high) {
+  return static_cast<float>(random.uniform(static_cast<double>(low), static_cast<double>(high)));
+}
+
+image::Image<std::uint8_t> faceless_picture(int size, Random& random) {
   enum Kind { flat, noise, slope, stripes, blobs, kinds };
-  const int kind = uniform.below(kinds);
+  const auto uniform = [&](float low, float high) { return even(random, low, high); };
+  const auto kind = static_cast<Kind>(random.below(kinds));
   const float base = uniform(30, 220), strength = uniform(10, 100), fx = uniform(-0.4F, 0.4F),
               fy = uniform(-0.4F, 0.4F), grain = kind == noise ? strength : uniform(0, 6);
   struct Blob {
@@ -42,51 +47,47 @@ image::Image<std::uint8_t> faceless_picture(int size, Uniform& uniform) {
   return picture;
 }
 
-Frame upright(float scale, float x, float y) { return {scale, 0, x, y}; }
-
 }  // namespace
 
 Trial make_trial(TrialKind kind, image::ByteView picture, const Shape& truth, const Model& model,
-                 std::uint64_t seed) {
-  Noise noise(seed);
-  Uniform uniform(seed);
-  const Frame face = fit_frame(model.mean, truth);
-  const float unit = face.scale();
+                 std::uint64_t seed, std::uint64_t face) {
+  Random random(seed, "trial", face * kTrialKinds.size() + static_cast<std::uint64_t>(kind));
+  const auto uniform = [&](float low, float high) { return even(random, low, high); };
+  // Braces draw from left to right, which a function's arguments need not do.
+  const Frame at = fit_frame(model.mean, truth);
+  const float unit = at.scale();
   const auto near = [&](float units) { return unit * uniform(-units, units); };
   switch (kind) {
     case TrialKind::detected:
-      return {detected_frame(truth, model.mean, model.boxes.front(), noise), {}};
+      return {detected_frame(truth, model.mean, model.boxes.front(), random), {}};
     case TrialKind::tracked:
-      return {tracked_frame(truth, model.mean, noise), {}};
+      return {tracked_frame(truth, model.mean, random), {}};
     case TrialKind::moved: {
       const float way = unit * uniform(0.3F, 2), angle = uniform(-kPi, kPi);
-      return {upright(unit * std::exp(uniform(-0.4F, 0.4F)), face.x + way * std::cos(angle),
-                      face.y + way * std::sin(angle)),
+      return {{unit * std::exp(uniform(-0.4F, 0.4F)), 0, at.x + way * std::cos(angle),
+               at.y + way * std::sin(angle)},
               {}};
     }
     case TrialKind::resized: {
-      const float size = uniform.below(2) == 0 ? uniform(0.3F, 0.55F) : uniform(1.8F, 3);
-      return {upright(size * unit, face.x + near(0.5F), face.y + near(0.5F)), {}};
+      const float size = random.below(2) == 0 ? uniform(0.3F, 0.55F) : uniform(1.8F, 3);
+      return {{size * unit, 0, at.x + near(0.5F), at.y + near(0.5F)}, {}};
     }
     case TrialKind::turned: {
-      const float turn = uniform.sign() * uniform(kPi / 4, kPi);
+      const float sign = static_cast<float>(random.sign()), turn = sign * uniform(kPi / 4, kPi);
       const float c = std::cos(turn), s = std::sin(turn);
-      return {{face.a * c - face.b * s, face.b * c + face.a * s, face.x + near(0.2F),
-               face.y + near(0.2F)},
-              {}};
+      return {{at.a * c - at.b * s, at.b * c + at.a * s, at.x + near(0.2F), at.y + near(0.2F)}, {}};
     }
     case TrialKind::window:
-      return {
-          upright(unit * uniform(0.25F, 0.6F), uniform(0, static_cast<float>(picture.width - 1)),
-                  uniform(0, static_cast<float>(picture.height - 1))),
-          {}};
+      return {{unit * uniform(0.25F, 0.6F), 0, uniform(0, static_cast<float>(picture.width - 1)),
+               uniform(0, static_cast<float>(picture.height - 1))},
+              {}};
     case TrialKind::faceless:
       break;
   }
   const int size = 160;
   const float middle = 0.5F * static_cast<float>(size);
-  return {upright(uniform(20, 60), middle + uniform(-20, 20), middle + uniform(-20, 20)),
-          faceless_picture(size, uniform)};
+  return {{uniform(20, 60), 0, middle + uniform(-20, 20), middle + uniform(-20, 20)},
+          faceless_picture(size, random)};
 }
 
 double unit_error(const Shape& points, const Shape& truth, const Shape& mean) {

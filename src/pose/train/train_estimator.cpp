@@ -2,11 +2,11 @@
 
 #include <cmath>
 #include <numbers>
-#include <random>
 
 #include "base/formatted.h"
 #include "pose/check.h"
 #include "pose/state.h"
+#include "sdm/base/random.h"
 #include "sdm/pose/projection.h"
 
 namespace sdm::pose {
@@ -34,7 +34,8 @@ class PoseProblem {
                   VectorRef<double> out) const {
     state_difference(x, target, out);
   }
-  void step(ConstVectorRef<double> x, ConstVectorRef<double> delta, VectorRef<double> out) const {
+  void step(int /*stage*/, ConstVectorRef<double> x, ConstVectorRef<double> delta,
+            VectorRef<double> out) const {
     state_step(x, delta, out);
   }
   double error(Index /*sample*/, ConstVectorRef<double> delta) const {
@@ -46,23 +47,11 @@ class PoseProblem {
   std::vector<Points2> images_;
 };
 
-/// Even on [-1, 1) and normal numbers that are the same with every standard library.
-class Draw {
- public:
-  explicit Draw(std::uint64_t seed) : engine_(seed) {}
-  double even() { return static_cast<double>(engine_() >> 11) * 0x1p-52 - 1; }
-  double normal() {
-    const double u = (even() + 1) / 2, v = even();
-    return std::sqrt(-2 * std::log1p(-u)) * std::cos(std::numbers::pi * v);
-  }
-  Eigen::Vector3d even3() {
-    const double x = even(), y = even(), z = even();
-    return {x, y, z};
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
+/// Three numbers, even on [-1, 1).
+Eigen::Vector3d even3(Random& random) {
+  const double x = random.uniform(-1, 1), y = random.uniform(-1, 1), z = random.uniform(-1, 1);
+  return {x, y, z};
+}
 
 }  // namespace
 
@@ -100,7 +89,6 @@ EstimatorTraining train_estimator(const Points3& object, const EstimatorOptions&
   const Eigen::Vector3d half = range.rotation_degrees.array() / grid.cast<double>();
   const double margin = grid.prod() == 1 ? 0 : options.overlap_degrees;
 
-  Draw draw(options.seed);
   TrainOptions train_options;
   train_options.stages = options.stages;
   train_options.penalty = options.penalty;
@@ -113,13 +101,14 @@ EstimatorTraining train_estimator(const Points3& object, const EstimatorOptions&
     const Eigen::Array3i at(c % grid[0], c / grid[0] % grid[1], c / (grid[0] * grid[1]));
     const Eigen::Vector3d middle =
         -range.rotation_degrees.array() + half.array() * (2 * at.cast<double>() + 1);
+    Random random(options.seed, "pose samples", static_cast<std::uint64_t>(c));
     std::vector<Pose> poses = options.poses;
     for (Index i = 0; options.poses.empty() && i < options.samples; ++i) {
+      const Eigen::Vector3d turn = even3(random), shift = even3(random);
       const Eigen::Vector3d angles =
-          middle.array() +
-          (half.array() > 0).select(half.array() + margin, 0) * draw.even3().array();
+          middle.array() + (half.array() > 0).select(half.array() + margin, 0) * turn.array();
       poses.push_back({from_euler(angles * radians) * range.centre.rotation,
-                       range.centre.translation + range.translation.cwiseProduct(draw.even3())});
+                       range.centre.translation + range.translation.cwiseProduct(shift)});
     }
 
     Matrix<double> targets(state_size, static_cast<Index>(poses.size()));
@@ -139,8 +128,8 @@ EstimatorTraining train_estimator(const Points3& object, const EstimatorOptions&
       }
       Points2 image = project(object, pose);
       for (Index i = 0; i < image.cols(); ++i) {
-        image(0, i) += options.noise_pixels / options.camera.fx * draw.normal();
-        image(1, i) += options.noise_pixels / options.camera.fy * draw.normal();
+        image(0, i) += options.noise_pixels / options.camera.fx * random.normal();
+        image(1, i) += options.noise_pixels / options.camera.fy * random.normal();
       }
       targets.col(static_cast<Index>(images.size())) = frame.to_state(pose);
       images.push_back(std::move(image));
@@ -156,7 +145,8 @@ EstimatorTraining train_estimator(const Points3& object, const EstimatorOptions&
     summaries.push_back(std::move(result.summary));
     if (progress) progress(c + 1, grid.prod());
   }
-  return {Estimator(object, options.camera, range, std::move(cells)), std::move(summaries)};
+  return {Estimator(object, options.camera, range, std::move(cells), options.provenance),
+          std::move(summaries)};
 }
 
 }  // namespace sdm::pose

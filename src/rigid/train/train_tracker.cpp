@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <random>
 
 #include "base/formatted.h"
 #include "rigid/check.h"
 #include "rigid/state.h"
+#include "sdm/base/random.h"
 #include "sdm/base/thread_pool.h"
 #include "sdm/image/augment.h"
 
@@ -45,14 +45,12 @@ class Pictures {
     pool.run(static_cast<Index>(pictures_.size()), [&](Index i, int) {
       image::Image<float> seen = clean;
       if (i > 0) {
-        std::mt19937_64 random(options.seed * 1000 + std::uint64_t(i));
-        const auto uniform = [&](double to) {
-          return float(to * std::generate_canonical<double, 32>(random));
-        };
+        const auto number = static_cast<std::uint64_t>(i);
+        Random random(options.seed, "template pictures", number);
+        const auto uniform = [&](double to) { return float(random.uniform(0, to)); };
         const float length = uniform(options.blur), angle = uniform(std::numbers::pi);
         image::motion_blur(clean, length, angle, seen);
-        const std::uint64_t seed = random();
-        image::add_noise(seen, uniform(options.noise), seed);
+        image::add_noise(seen, uniform(options.noise), options.seed, number);
       }
       image::Image<std::uint8_t> bytes(kPictureSide, kPictureSide);
       for (int y = 0; y < kPictureSide; ++y)
@@ -102,7 +100,7 @@ class TemplateProblem {
                   VectorRef<float> out) const {
     out = rigid::difference(model_.motion, to_warp(x), to_warp(target)).cast<float>();
   }
-  void step(ConstVectorRef<float> x, ConstVectorRef<float> delta, VectorRef<float> out) const {
+  void step(int, ConstVectorRef<float> x, ConstVectorRef<float> delta, VectorRef<float> out) const {
     out = to_state(rigid::step(model_.motion, to_warp(x), delta.cast<double>()));
   }
   double error(Index, ConstVectorRef<float> delta) const {
@@ -145,8 +143,7 @@ std::vector<Warp> search_places(const TrackerOptions& options) {
 }
 
 Matrix<float> draw_starts(const TrackerOptions& options) {
-  std::mt19937_64 random(options.seed);
-  std::normal_distribution<double> normal;
+  Random random(options.seed, "template starts");
   Matrix<float> starts(kStateSize, options.samples);
   for (Index i = 0; i < options.samples; ++i) {
     const double stretch =
@@ -157,7 +154,7 @@ Matrix<float> draw_starts(const TrackerOptions& options) {
       const double deviation = k < linear       ? options.linear_deviation
                                : k < linear + 2 ? options.translation_deviation
                                                 : options.perspective_deviation;
-      p[k] = stretch * deviation * normal(random);
+      p[k] = stretch * deviation * random.normal();
     }
     starts.col(i) = to_state(warp_of(options.motion, p));
   }
@@ -234,6 +231,7 @@ TrackerTraining train_tracker(image::ByteView frame, const Quad& region,
   model.shape = shape_of(region);
   model.start = warp_to(model.shape, region);
   model.lost_above = options.lost_above;
+  model.provenance = options.provenance;
   model.search = search_places(options);
   if (options.coarse_stages > 0)
     model.canvases.push_back(

@@ -161,7 +161,12 @@ TEST_F(CheckpointTest, RefusesTheCheckpointOfATrainingWithAnotherRobustWeight) {
 struct Strides : TanhProblem<double> {
   using TanhProblem::TanhProblem;
   double stride = 1;
-  void step(ConstVectorRef<double> x, ConstVectorRef<double> delta, VectorRef<double> out) const {
+  void difference(ConstVectorRef<double> x, ConstVectorRef<double> target,
+                  VectorRef<double> out) const {
+    out = target - x;
+  }
+  void step(int /*stage*/, ConstVectorRef<double> x, ConstVectorRef<double> delta,
+            VectorRef<double> out) const {
     out = x + stride * delta;
   }
   TrainResult<double> train(const TrainOptions& options, const TrainObserver& observer = {}) const {
@@ -208,7 +213,7 @@ TEST_F(CheckpointTest, RefusesAndKeepsAFileThatIsNoCheckpoint) {
   refuse(flipped, options.checkpoint);
 
   fs::remove(options.checkpoint);
-  io::write(options.checkpoint, to_model(problem.train(without_checkpoint()).cascade));
+  problem.train(without_checkpoint()).cascade.save(options.checkpoint);
   const std::string cascade = bytes();
   refuse(cascade, "checkpoint");
 }

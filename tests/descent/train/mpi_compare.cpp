@@ -7,8 +7,8 @@
 #include "sdm/io/file.h"
 
 int main(int, char** argv) {
-  const auto a = sdm::cascade_from_model<double>(sdm::io::read(std::filesystem::path(argv[1])));
-  const auto b = sdm::cascade_from_model<double>(sdm::io::read(std::filesystem::path(argv[2])));
+  const auto a = sdm::Cascade<double>::load(argv[1]);
+  const auto b = sdm::Cascade<double>::load(argv[2]);
   double largest = a.stages() == b.stages() ? 0 : 1e300;
   for (std::size_t k = 0; k < a.maps.size() && k < b.maps.size(); ++k) {
     largest = std::max(largest, (a.maps[k].matrix() - b.maps[k].matrix()).cwiseAbs().maxCoeff());

@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
     if (argc > 2) options.checkpoint = argv[2];
     const auto result = sdm::train(shard, starts, targets, options, observer);
     if (world.rank() == 0) {
-      sdm::io::write(argv[1], to_model(result.cascade));
+      result.cascade.save(argv[1]);
       std::cout << "resumed from stage " << result.summary.resumed_from << "; "
                 << result.summary.brief_report() << '\n';
     }

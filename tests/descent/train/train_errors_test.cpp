@@ -135,7 +135,8 @@ struct Odd {
     out = t - x;
     if (at == At::kDifference && x[0] == base.starts(0, 13)) out[1] = odd();
   }
-  void step(ConstVectorRef<double> x, ConstVectorRef<double> d, VectorRef<double> out) const {
+  void step(int /*stage*/, ConstVectorRef<double> x, ConstVectorRef<double> d,
+            VectorRef<double> out) const {
     const bool bad = at == At::kStep && x[0] == base.starts(0, 13);
     out = x + d;
     if (bad) out[1] = odd();

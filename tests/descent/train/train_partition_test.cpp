@@ -166,6 +166,30 @@ TEST(Partition, KeepsACheckpointForEachCellAndLearnsFromAllSamplesOnce) {
   EXPECT_FALSE(same_bits(plain.cells[1], plain.cells[2]));
 }
 
+TEST(Partition, GoesThroughAFileToTheBit) {
+  const TemporaryFolder folder;
+  const Curve curve = sample_curve(60);
+  const Matrix<double> start = Matrix<double>::Zero(1, 1);
+  const auto grid = train_grid(curve.problem(), curve.targets, line(3), ten_stages());
+  const auto signs = train_signs(curve.problem(), start, curve.targets, 1, 1, ten_stages());
+  for (const auto* partition : {&grid, &signs}) {
+    partition->save(folder / "partition.sdm");
+    const auto back = Partition<double>::load(folder / "partition.sdm");
+    EXPECT_EQ(back.to_model(), partition->to_model());
+    for (Index i = 0; i < 60; i += 7)
+      EXPECT_EQ(solve(back, curve.problem(), i, Vector<double>(start)).x,
+                solve(*partition, curve.problem(), i, Vector<double>(start)).x);
+  }
+  io::Model model = grid.to_model();
+  model.tensors.erase("cell2.stage1.right");
+  expect_error([&] { Partition<double>::from_model(model); }, "cell2.stage1.right");
+  model = signs.to_model();
+  model.header = R"({"cells": 2, "stages": 10, "state_size": 1, "template_known": true})";
+  expect_error([&] { Partition<double>::from_model(model); }, "2 axes for 2 cells");
+  model.kind = "cascade";
+  EXPECT_THROW(Partition<double>::from_model(model), Error);
+}
+
 TEST(Partition, NamesSizesThatDoNotFit) {
   const Curve curve = sample_curve(20);
   const auto problem = curve.problem();

@@ -29,6 +29,52 @@ Matrix<double> features_at(const P& problem, int stage, const Matrix<double>& st
 
 const Vector<double> kOnes = Vector<double>::Ones(400);
 
+// The trainer moves its samples in slices, by a loop of its own: it must be the solver's.
+TEST(Train, MovesItsSamplesAsTheSolverDoes) {
+  const TanhProblem<double> problem(3, 8, 60, false, 5);
+  const auto trained = train(problem, problem.starts, problem.targets, plain(3, 0.01));
+  double error = 0;
+  for (Index i = 0; i < 60; ++i) {
+    const auto solved = solve(trained.cascade, problem, i, Vector<double>(problem.starts.col(i)));
+    error += (solved.x - problem.targets.col(i)).norm() / 60;
+  }
+  EXPECT_NEAR(trained.summary.stages.back().error_after, error, 1e-12);
+}
+
+TEST(Train, TakesAPlainFunctionAndItsExamples) {
+  const auto h = [](const auto& x, auto&& out) {
+    out[0] = std::sin(x[0]);
+    out[1] = x[0] + x[1];
+    out[2] = x[1] * x[1];
+  };
+  const Matrix<double> targets = random_matrix<double>(2, 300, 1);
+  Matrix<double> measured(3, 300);
+  for (Index i = 0; i < 300; ++i) h(targets.col(i), measured.col(i));
+  const Vector<double> start = Vector<double>::Zero(2);
+  const auto plainly = train(h, start, targets, measured);
+  const auto told =
+      train(function_problem<double>(h, 2, 3, 300, measured), Matrix<double>(start), targets);
+  for (std::size_t k = 0; k < 4; ++k)
+    EXPECT_EQ(plainly.cascade.maps[k].matrix(), told.cascade.maps[k].matrix());
+  EXPECT_TRUE(plainly.cascade.template_known);
+
+  // In single precision, from expressions, without an option in sight.
+  const auto narrow =
+      train(h, Eigen::Vector2f::Zero(), targets.cast<float>(), measured.cast<float>());
+  EXPECT_LT(relative_gap(narrow.cascade.maps[0].matrix(), told.cascade.maps[0].matrix()), 1e-4);
+}
+
+TEST(Train, TakesAPlainFunctionWhoseTemplateIsUnknown) {
+  const auto h = [](const auto& x) { return Eigen::Vector3d(x[0], x[1], x[0] * x[1]); };
+  const Matrix<double> starts = random_matrix<double>(2, 200, 1);
+  const Vector<double> target{{0.3, -0.2}};
+  const auto trained = train(h, starts, target);
+  EXPECT_FALSE(trained.cascade.template_known);
+  EXPECT_EQ(trained.cascade.maps[0].feature_size(), 3);
+  const auto solved = solve(trained.cascade, h, Vector<double>(starts.col(3)));
+  EXPECT_LT((solved.x - target).norm(), 1e-3);
+}
+
 // h(x) = A x + c has one exact map, the pseudo-inverse of A, whatever the case of the paper.
 class LinearTrain : public testing::Test {
  protected:
@@ -273,7 +319,8 @@ struct Circle {
   void difference(ConstVectorRef<double> x, ConstVectorRef<double> t, VectorRef<double> out) const {
     out[0] = std::atan2(x[0] * t[1] - x[1] * t[0], x.dot(t));
   }
-  void step(ConstVectorRef<double> x, ConstVectorRef<double> delta, VectorRef<double> out) const {
+  void step(int /*stage*/, ConstVectorRef<double> x, ConstVectorRef<double> delta,
+            VectorRef<double> out) const {
     const double c = std::cos(delta[0]), s = std::sin(delta[0]), x0 = x[0], x1 = x[1];
     out[0] = c * x0 - s * x1;
     out[1] = s * x0 + c * x1;
@@ -296,7 +343,7 @@ TEST(Train, MovesStatesByTheProblemsOwnSteps) {
     const Matrix<double> moves = expected.apply(f);
     for (Index i = 0; i < 150; ++i) {
       Vector<double> next(2);
-      circle.step(states.col(i), moves.col(i), next);
+      circle.step(stage, states.col(i), moves.col(i), next);
       states.col(i) = next;
     }
   }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -44,6 +45,26 @@ TEST(TheMeanShape, IsTheOneAllShapesWereMadeFrom) {
   Shape expected = drawn_mean();
   expected.colwise() -= 0.5F * (expected.rowwise().minCoeff() + expected.rowwise().maxCoeff());
   EXPECT_LT((mean_shape(shapes, drawn_mirror(), {0, 3}) - expected).cwiseAbs().maxCoeff(), 1e-4);
+}
+
+// Leaves lie on the table as they fell: which one was written down first must not matter.
+TEST(TheMeanShape, IsTurnedAsTheShapesAreOnAverageWhicheverIsFirst) {
+  std::vector<Shape> shapes;
+  for (int i = 0; i < 41; ++i) {
+    Shape pixels = drawn_mean();
+    const float angle = 0.3F + 0.04F * static_cast<float>(i - 20);
+    Frame{30 * std::cos(angle), 30 * std::sin(angle), 9, 7}.to_image(drawn_mean(), pixels);
+    shapes.push_back(pixels);
+  }
+  const Shape mean = mean_shape(shapes, {}, {0, 3});
+  const Frame turned = fit_frame(drawn_mean(), mean);
+  EXPECT_NEAR(std::atan2(turned.b, turned.a), 0.3F, 1e-4);
+  for (const std::size_t first : {7UL, 20UL, 40UL}) {
+    std::vector<Shape> shuffled = shapes;
+    std::swap(shuffled.front(), shuffled[first]);
+    std::reverse(shuffled.begin() + 1, shuffled.end());
+    EXPECT_LT((mean_shape(shuffled, {}, {0, 3}) - mean).cwiseAbs().maxCoeff(), 1e-4) << first;
+  }
 }
 
 TEST(TheMeanShape, HasHalfADiagonalAsItsUnitWhereNoPointsAreNamed) {

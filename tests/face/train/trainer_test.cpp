@@ -77,16 +77,16 @@ TEST(Training, GivesTheSameBitsForAnyNumberOfThreads) {
   const auto faces = drawn_faces(60, 8);
   TrainerOptions options = drawn_options();
   options.threads = 1;
-  const io::Model one = train(faces, {}, options).model.to_io();
+  const io::Model one = train(faces, {}, options).model.to_model();
   options.threads = 3;
-  EXPECT_EQ(one, train(faces, {}, options).model.to_io());
+  EXPECT_EQ(one, train(faces, {}, options).model.to_model());
 }
 
 TEST(Training, GoesOnFromItsCheckpointAndNotFromAnothers) {
   const auto faces = drawn_faces(60, 9);
   const TemporaryFolder folder;
   TrainerOptions options = drawn_options();
-  const io::Model straight = train(faces, {}, options).model.to_io();
+  const io::Model straight = train(faces, {}, options).model.to_model();
   options.checkpoint = (folder.path() / "checkpoint").string();
   TrainerObserver stop;
   stop.stage = [](const FaceStage& at) {
@@ -95,7 +95,7 @@ TEST(Training, GoesOnFromItsCheckpointAndNotFromAnothers) {
   EXPECT_THROW(train(faces, {}, options, stop), Error);
   const TrainedFace resumed = train(faces, {}, options);
   EXPECT_EQ(resumed.summary.resumed_from, 2);
-  EXPECT_EQ(resumed.model.to_io(), straight);
+  EXPECT_EQ(resumed.model.to_model(), straight);
   TrainerOptions other = options;
   other.recipe.stages[0].cell = 7;
   EXPECT_THROW(train(faces, {}, other), Error);
@@ -121,10 +121,10 @@ TEST(Training, TakesEachBoxAsItsOwnDetectorsWhereAnotherFoundNothing) {
     wide.height *= 1.5F;
     face.boxes.push_back(wide);
   }
-  const io::Model two = train(faces, {}, options).model.to_io();
+  const io::Model two = train(faces, {}, options).model.to_model();
   options.detectors = {"drawn", "blind", "wide"};
   for (TrainingFace& face : faces) face.boxes.insert(face.boxes.begin() + 1, Box{});
-  EXPECT_EQ(train(faces, {}, options).model.to_io(), two);
+  EXPECT_EQ(train(faces, {}, options).model.to_model(), two);
 }
 
 TEST(Training, WorksWithoutAMirrorAndAtALowerRank) {
@@ -195,7 +195,7 @@ TEST(AFaceProblem, StepsOntoTheTargetByTheDifference) {
                       target = one.problem.target(one.faces[0].truth);
   Vector<float> delta(18), moved(one.problem.state_size()), rest(18);
   one.problem.difference(x, target, delta);
-  one.problem.step(x, delta, moved);
+  one.problem.step(0, x, delta, moved);
   one.problem.difference(moved, target, rest);
   EXPECT_GT(delta.norm(), 0.1);
   EXPECT_LT(rest.cwiseAbs().maxCoeff(), 1e-4);

@@ -29,11 +29,11 @@ TEST(TrainEstimator, EveryStageLowersTheError) {
 
 TEST(TrainEstimator, TheSameSeedGivesTheSameMapsForAnyNumberOfThreads) {
   EstimatorOptions options = small();
-  const io::Model one = to_model(train_estimator(cube(), options).estimator);
+  const io::Model one = train_estimator(cube(), options).estimator.to_model();
   options.threads = 3;
-  EXPECT_EQ(to_model(train_estimator(cube(), options).estimator), one);
+  EXPECT_EQ(train_estimator(cube(), options).estimator.to_model(), one);
   options.seed = 2;
-  EXPECT_NE(to_model(train_estimator(cube(), options).estimator), one);
+  EXPECT_NE(train_estimator(cube(), options).estimator.to_model(), one);
 }
 
 TEST(TrainEstimator, AWideRangeIsSplitAndEveryCellReported) {

@@ -156,7 +156,7 @@ class AnyProblem {
                         VectorRef<Scalar> out) const = 0;
   virtual void difference(ConstVectorRef<Scalar> x, ConstVectorRef<Scalar> target,
                           VectorRef<Scalar> out) const = 0;
-  virtual void step(ConstVectorRef<Scalar> x, ConstVectorRef<Scalar> delta,
+  virtual void step(int stage, ConstVectorRef<Scalar> x, ConstVectorRef<Scalar> delta,
                     VectorRef<Scalar> out) const = 0;
   virtual Index group(Index sample) const = 0;
   virtual double weight(Index sample) const = 0;
@@ -184,9 +184,9 @@ class ProblemAdapter final : public AnyProblem<typename P::Scalar> {
                   VectorRef<Scalar> out) const override {
     sdm::difference(p_, x, target, out);
   }
-  void step(ConstVectorRef<Scalar> x, ConstVectorRef<Scalar> delta,
+  void step(int stage, ConstVectorRef<Scalar> x, ConstVectorRef<Scalar> delta,
             VectorRef<Scalar> out) const override {
-    sdm::step(p_, x, delta, out);
+    sdm::step(p_, stage, x, delta, out);
   }
   Index group(Index sample) const override {
     if constexpr (requires { p_.group(sample); }) return p_.group(sample);
@@ -201,11 +201,19 @@ class ProblemAdapter final : public AnyProblem<typename P::Scalar> {
     return static_cast<double>(delta.norm());
   }
   Symmetry symmetry(int stage) const override {
-    if constexpr (requires { p_.symmetry(stage); }) return p_.symmetry(stage);
+    constexpr bool callable = requires(const P& p) { Symmetry(p.symmetry(0)); };
+    static_assert(callable || !has_symmetry<P>,
+                  "`symmetry` of this problem cannot be called as `Symmetry symmetry(int stage) "
+                  "const`");
+    if constexpr (callable) return p_.symmetry(stage);
     return {};
   }
   void learned(int stage, const DescentMap<Scalar>& map) const override {
-    if constexpr (requires { p_.learned(stage, map); }) p_.learned(stage, map);
+    constexpr bool callable = requires(const P& p) { p.learned(stage, map); };
+    static_assert(callable || !has_learned<P>,
+                  "`learned` of this problem cannot be called as `void learned(int stage, const "
+                  "DescentMap<Scalar>& map) const`");
+    if constexpr (callable) p_.learned(stage, map);
   }
 
  private:
@@ -242,6 +250,39 @@ TrainResult<typename P::Scalar> train(const P& problem, const Matrix<typename P:
                                       const TrainObserver& observer = {}) {
   return detail::train<typename P::Scalar>(detail::ProblemAdapter<P>(problem), starts, targets,
                                            options, observer);
+}
+
+/// The same for a plain function and examples of it: `targets` are states, a column each, and
+/// `measured` what is known of h at each of them, a column each (or one for all). `starts` are
+/// where solving will begin: one column, or one for each. h is `h(x, out)` or `h(x)`.
+template <class H, class Starts, class Targets, class Measured>
+requires(!Problem<H>) auto train(const H& h, const Eigen::MatrixBase<Starts>& starts,
+                                 const Eigen::MatrixBase<Targets>& targets,
+                                 const Eigen::MatrixBase<Measured>& measured,
+                                 const TrainOptions& options = {},
+                                 const TrainObserver& observer = {}) {
+  return train(function_problem(std::cref(h), targets, measured),
+               Matrix<typename Targets::Scalar>(starts), Matrix<typename Targets::Scalar>(targets),
+               options, observer);
+}
+
+/// The same where nothing is measured (section "Unknown y*"): h returns its values, which tells how
+/// many there are.
+template <class H, class Starts, class Targets>
+requires(!Problem<H>) auto train(const H& h, const Eigen::MatrixBase<Starts>& starts,
+                                 const Eigen::MatrixBase<Targets>& targets,
+                                 const TrainOptions& options = {},
+                                 const TrainObserver& observer = {}) {
+  using Scalar = typename Targets::Scalar;
+  const Matrix<Scalar> from = starts, to = targets;
+  static_assert(
+      requires { h(Vector<Scalar>()).size(); },
+      "without `measured` h must return its values: only so is their number known");
+  if (from.cols() == 0) throw Error("there are no starts, expected at least one");
+  const Vector<Scalar> first = from.col(0);
+  const FunctionProblem<Scalar, std::reference_wrapper<const H>> problem(
+      std::cref(h), to.rows(), h(first).size(), std::max(from.cols(), to.cols()), {});
+  return train(problem, from, to, options, observer);
 }
 
 }  // namespace sdm

@@ -38,8 +38,9 @@ class SubsetProblem {
                   VectorRef<Scalar> out) const {
     sdm::difference(*problem_, x, target, out);
   }
-  void step(ConstVectorRef<Scalar> x, ConstVectorRef<Scalar> delta, VectorRef<Scalar> out) const {
-    sdm::step(*problem_, x, delta, out);
+  void step(int stage, ConstVectorRef<Scalar> x, ConstVectorRef<Scalar> delta,
+            VectorRef<Scalar> out) const {
+    sdm::step(*problem_, stage, x, delta, out);
   }
   Index group(Index sample) const { return groups_[static_cast<std::size_t>(sample)]; }
   double weight(Index sample) const {

@@ -33,9 +33,9 @@ inline constexpr std::array kTrialKinds{TrialKind::detected, TrialKind::tracked,
                                         TrialKind::faceless};
 inline constexpr int kNearTrials = 2;  // the first ones
 
-/// The same for the same seed. Thread-safe.
+/// The same for the same seed and number of the face. Thread-safe.
 Trial make_trial(TrialKind kind, image::ByteView picture, const Shape& truth, const Model& model,
-                 std::uint64_t seed);
+                 std::uint64_t seed, std::uint64_t face);
 
 /// Mean distance of the known points in units of the true face.
 double unit_error(const Shape& points, const Shape& truth, const Shape& mean);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "sdm/descent/train/train.h"
@@ -36,6 +37,7 @@ struct EstimatorOptions {
   Penalty penalty = Penalty::relative(1e-6);
   std::uint64_t seed = 1;
   int threads = 0;
+  std::string provenance;  // what the object is, for people
 
   void validate() const;
 };

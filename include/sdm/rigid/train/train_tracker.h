@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "sdm/descent/train/train.h"
 #include "sdm/rigid/tracker.h"
@@ -47,6 +48,7 @@ struct TrackerOptions {
   double lost_above = 0.3;
 
   std::uint64_t seed = 1;
+  std::string provenance;  // where the frame is from, for people
   int threads = 0;
 
   /// The paper's training: 300 clean samples, the deviations as they are, one resolution.

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "face/shape_state.h"
+#include "face/stage_features.h"
+#include "sdm/descent/solve.h"
+
+namespace sdm::face {
+
+/// The maps of a model as the descent runs them: from what StageFeatures gives to deltas.
+Cascade<float> small_maps(const Model& model);
+
+/// Brings the mean shape onto a face by the stages of a model. Allocates nothing after
+/// construction. The model must outlive it.
+class ShapeDescent {
+ public:
+  explicit ShapeDescent(const Model& model);
+  ShapeDescent(const ShapeDescent&) = delete;  // the solver refers to the maps
+  ShapeDescent& operator=(const ShapeDescent&) = delete;
+
+  /// From the mean shape placed by a frame. `still`: see shape_step. `hook(stage, state, z)` is
+  /// told of each stage before it moves the shape. Gives the mean distance of the last step, in
+  /// units, infinite where it did not stay finite. Throws Error on an empty picture and on a frame
+  /// that is not finite or has no size.
+  template <class Hook = NoHook>
+  float run(image::ByteView grey, const Frame& frame, float still = 0, Hook&& hook = {}) {
+    start(grey, frame);
+    const SolveSummary summary = solver_.solve(
+        state_, features_,
+        [&](int stage, const auto& state, const auto& delta, auto&& out) {
+          shape_step(model_->recipe, model_->mean, stage, state, delta, out, still);
+          if (stage == maps_.stages() - 1) last_delta_ = delta;
+        },
+        false, hook);
+    return last_step(summary.finite);
+  }
+
+  auto shape() const { return shape_of(state_); }  // in face coordinates
+  Frame frame() const { return frame_of(state_); }
+  /// The points in pixels.
+  void to_image(Eigen::Ref<Shape> points) const { frame().to_image(shape(), points); }
+  /// Pushes the shape off its place.
+  void move(const Vector<float>& delta) { state_.head(delta.size()) += delta; }
+  /// See StageFeatures, for the shape as it is now.
+  Eigen::Ref<const Vector<float>> patch_sums() { return features_.patch_sums(state_); }
+  Index patch_sums_size() const { return features_.patch_sums_size(); }
+
+ private:
+  void start(image::ByteView grey, const Frame& frame);
+  float last_step(bool finite) const;
+
+  const Model* model_;
+  Cascade<float> maps_;
+  Solver<float> solver_;
+  StageFeatures features_;
+  Vector<float> state_, last_delta_;
+};
+
+}  // namespace sdm::face

@@ -1,0 +1,70 @@
+#include "face/stage_features.h"
+
+#include <algorithm>
+
+#include "base/formatted.h"
+#include "face/shape_state.h"
+#include "sdm/base/error.h"
+
+namespace sdm::face {
+
+StageFeatures::StageFeatures(const Model& model)
+    : model_(&model), canvas_(model.recipe, model.points()) {
+  Index features = 0, folded = 0;
+  for (std::size_t i = 0; i < model.maps.size(); ++i) {
+    foldings_.emplace_back(model.points(), model.recipe.stages[i].cells, model.mirror);
+    features = std::max(features, foldings_.back().features());
+    folded = std::max(folded, foldings_.back().size());
+  }
+  patches_.resize(static_cast<std::size_t>(features));
+  sums_.resize(static_cast<std::size_t>(folded));
+  differences_.resize(static_cast<std::size_t>(folded));
+  narrow_.resize(static_cast<std::size_t>(folded));
+  offset_.resize(2 * model.points());
+}
+
+void StageFeatures::start(image::ByteView grey) {
+  if (grey.empty())
+    throw Error(formatted("the picture is {} x {}, expected some pixels", grey.width, grey.height));
+  grey_ = grey;
+  is_drawn_ = false;
+}
+
+void StageFeatures::operator()(int stage, ConstVectorRef<float> state, VectorRef<float> out) {
+  const Frame frame = frame_of(state);
+  if (!is_drawn_ || frame != drawn_) canvas_.draw(grey_, frame);
+  is_drawn_ = true;
+  drawn_ = frame;
+
+  const CompactMap& map = model_->maps[static_cast<std::size_t>(stage)];
+  const Folding& folding = foldings_[static_cast<std::size_t>(stage)];
+  const auto features = static_cast<std::size_t>(folding.features()),
+             size = static_cast<std::size_t>(folding.size());
+  canvas_.describe(stage, shape_of(state), {patches_.data(), features});
+  Eigen::Map<Shape>(offset_.data(), 2, model_->points()) =
+      model_->recipe.shape_weight * (shape_of(state) - model_->mean);
+
+  fold(folding, {patches_.data(), features}, {sums_.data(), size}, {differences_.data(), size});
+  const std::int8_t* values = map.values.as<std::int8_t>().data();
+  const float* scale = map.scale.as<float>().data();
+  float step = to_i16({sums_.data(), size}, {narrow_.data(), size});
+  multiply_i8(values, scale, map.even, folding.size(), narrow_.data(), step, out.data());
+  if (map.even < map.rank()) {
+    step = to_i16({differences_.data(), size}, {narrow_.data(), size});
+    multiply_i8(values + map.even * folding.size(), scale + map.even, map.rank() - map.even,
+                folding.size(), narrow_.data(), step, out.data() + map.even);
+  }
+  out.noalias() += map.shape * offset_;
+}
+
+Eigen::Ref<const Vector<float>> StageFeatures::patch_sums(ConstVectorRef<float> state) {
+  const Folding& folding = foldings_.back();
+  const auto features = static_cast<std::size_t>(folding.features()),
+             size = static_cast<std::size_t>(folding.size());
+  canvas_.describe(static_cast<int>(foldings_.size()) - 1, shape_of(state),
+                   {patches_.data(), features}, true);
+  fold(folding, {patches_.data(), features}, {sums_.data(), size}, {differences_.data(), size});
+  return Eigen::Map<const Vector<float>>(sums_.data(), folding.size());
+}
+
+}  // namespace sdm::face
