@@ -76,6 +76,7 @@ io::Model Adaptation::to_model() const {
       {"name", name},
       {"fingerprint", formatted("{:016x}", fingerprint)},
       {"stages", inverse_covariances.size()},
+      {"frames", frames},
       {"provenance", provenance},
       {"licence",
        licence}}.dump(1);
@@ -98,6 +99,7 @@ Adaptation Adaptation::from_model(const io::Model& file) {
     if (error != std::errc() || end != text.data() + text.size())
       throw Error(formatted(
           "adaptation state: the fingerprint is '{}', expected 16 hexadecimal digits", text));
+    state.frames = header.at("frames");
     const std::size_t stages = header.at("stages");
     for (std::size_t k = 0; k < std::min(stages, file.tensors.size()); ++k)
       state.inverse_covariances.push_back(

@@ -70,7 +70,8 @@ void AdapterOptions::validate() const {
 
 Adapter::Adapter(Model model, Adaptation state)
     : model_((model.validate(), state.require_fits(model), std::move(model))),
-      online_(wide_maps(model_), std::move(state.inverse_covariances)) {}
+      online_(wide_maps(model_), std::move(state.inverse_covariances)),
+      frames_(state.frames) {}
 
 void Adapter::update(image::ByteView grey, const Shape& truth, const AdapterOptions& options) {
   options.validate();
@@ -79,7 +80,7 @@ void Adapter::update(image::ByteView grey, const Shape& truth, const AdapterOpti
   features.start(grey);
   const FrameProblem problem(model_, features);
   OnlineCascade<double> online = online_;
-  Random random(options.seed, "adapter starts", static_cast<std::uint64_t>(frames_));
+  Random random(options.seed, "adapter starts", frames_);
   Vector<float> start(problem.state_size()), target(problem.state_size());
   put_state(truth, {}, target);
   for (int number = 0; number < options.starts; ++number) {
@@ -100,8 +101,12 @@ void Adapter::update(image::ByteView grey, const Shape& truth, const AdapterOpti
 }
 
 Adaptation Adapter::state() const {
-  return {online_.inverse_covariances(), fingerprint(model_), model_.name, model_.provenance,
-          model_.licence};
+  return {online_.inverse_covariances(),
+          fingerprint(model_),
+          model_.name,
+          model_.provenance,
+          model_.licence,
+          frames_};
 }
 
 }  // namespace sdm::face

@@ -100,15 +100,27 @@ TEST(Cascade, RefusesAModelThatIsNotOne) {
     expect_error([&] { Cascade<float>::from_model(model); }, part);
   };
   refuse([](io::Model& m) { m.kind = "face"; }, "face");
+  refuse([](io::Model& m) { m.header = R"({"stages": 3, "state_size": 4})"; }, "template_known");
   refuse([](io::Model& m) { m.header = "{}"; }, "the header of the cascade is not as expected");
-  refuse([](io::Model& m) { m.header = R"({"stages": "3", "state_size": 4})"; },
-         "the header of the cascade is not as expected");
-  refuse([](io::Model& m) { m.header = R"({"stages": 3, "state_size": -4})"; },
-         "the cascade's states have -4 values");
-  refuse([](io::Model& m) { m.header = R"({"stages": -1, "state_size": 4})"; }, "-1 stages");
-  refuse([](io::Model& m) { m.header = R"({"stages": 2000000000, "state_size": 4})"; },
-         "2000000000 stages");
-  refuse([](io::Model& m) { m.header = R"({"stages": 4, "state_size": 4})"; }, "stage3.right");
+  refuse(
+      [](io::Model& m) {
+        m.header = R"({"stages": "3", "state_size": 4, "template_known": true})";
+      },
+      "the header of the cascade is not as expected");
+  refuse(
+      [](io::Model& m) { m.header = R"({"stages": 3, "state_size": -4, "template_known": true})"; },
+      "the cascade's states have -4 values");
+  refuse(
+      [](io::Model& m) { m.header = R"({"stages": -1, "state_size": 4, "template_known": true})"; },
+      "-1 stages");
+  refuse(
+      [](io::Model& m) {
+        m.header = R"({"stages": 2000000000, "state_size": 4, "template_known": true})";
+      },
+      "2000000000 stages");
+  refuse(
+      [](io::Model& m) { m.header = R"({"stages": 4, "state_size": 4, "template_known": true})"; },
+      "stage3.right");
   refuse([](io::Model& m) { m.tensors.erase("stage0.bias"); }, "stage0.bias");
   refuse([](io::Model& m) { m.tensors.erase("stage1.left"); }, "a descent map has 2 rows");
   refuse(

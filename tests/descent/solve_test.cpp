@@ -69,7 +69,8 @@ TEST(Solve, KeepsTheLastGoodStateWhenAValueIsNotFinite) {
     if (x.norm() < 0.3) out[1] = kNaN;
   };
   const Vector<double> x0{{1, 0, 0}};
-  const auto solution = solve(halving(6), turns_bad, x0);  // 1, 1/2, 1/4: there it is bad
+  const Vector<double> y = Vector<double>::Zero(3);
+  const auto solution = solve(halving(6), turns_bad, x0, y);  // 1, 1/2, 1/4: there it is bad
   EXPECT_FALSE(solution.summary.finite);
   EXPECT_EQ(solution.summary.stages, 2);
   EXPECT_EQ(solution.x, (Vector<double>{{0.25, 0, 0}}));

@@ -19,6 +19,7 @@ struct Adaptation {
   std::vector<Matrix<double>> inverse_covariances;  // rank + 1 a side
   std::uint64_t fingerprint = 0;                    // of the model it belongs to
   std::string name, provenance, licence;            // of that model
+  std::uint64_t frames = 0;                         // adapted to since training
 
   /// Where the state of a model is looked for: face.sdm has face.adaptation.sdm.
   static std::filesystem::path beside(const std::filesystem::path& model);

@@ -40,7 +40,7 @@ class Adapter {
  private:
   Model model_;
   OnlineCascade<double> online_;
-  int frames_ = 0;  // learned so far: each draws starts of its own
+  std::uint64_t frames_;  // learned so far: each draws starts of its own
 };
 
 }  // namespace sdm::face
