@@ -9,8 +9,8 @@
 #include <optional>
 #include <random>
 
-#include "experiments/headpose/mat_file.h"
 #include "experiments/rigid/followers.h"
+#include "experiments/rigid/mat_file.h"
 #include "sdm/base/error.h"
 
 namespace sdm::experiments {
