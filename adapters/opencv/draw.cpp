@@ -51,7 +51,10 @@ void draw_text(cv::Mat& bgr, const std::string& text, const cv::Point& at) {
 }
 
 void draw_axes(cv::Mat& bgr, const pose::HeadPose& pose) {
-  if (!pose.position.allFinite() || pose.position.cwiseAbs().maxCoeff() > 1e5) return;
+  const auto can_be_drawn = [](const Eigen::Vector2d& at) {
+    return at.allFinite() && at.cwiseAbs().maxCoeff() <= 1e5;
+  };
+  if (!can_be_drawn(pose.position)) return;
   const Eigen::Matrix3d axes = pose.rotation.toRotationMatrix();
   const cv::Point from(int(pose.position.x()), int(pose.position.y()));
   const cv::Scalar colours[] = {{60, 60, 255}, {60, 255, 60}, {255, 120, 0}};
@@ -59,6 +62,7 @@ void draw_axes(cv::Mat& bgr, const pose::HeadPose& pose) {
     // The third axis goes away from the camera; the nose points the other way.
     const Eigen::Vector2d to =
         pose.position + (i == 2 ? -1 : 1) * pose.scale * axes.col(i).head<2>();
+    if (!can_be_drawn(to)) continue;
     cv::line(bgr, from, {int(to.x()), int(to.y())}, colours[i], 2, cv::LINE_AA);
   }
 }

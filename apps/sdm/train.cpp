@@ -314,6 +314,8 @@ void run(const TrainArguments& arguments) {
   for (const face::BoxConvention& box : trained.model.boxes)
     fmt::print("boxes of {}: unit {:.4f} widths, centre + ({:.4f}, {:.4f}) widths\n", box.detector,
                box.scale, box.dx, box.dy);
+  if (!trained.shape3d_message.empty())
+    fmt::print("no head pose, the points in space are not known: {}\n", trained.shape3d_message);
   if (!dev.empty())
     fmt::print("dev error of the stored model: {:.3f} % of {}\n", 100 * trained.dev_error,
                options.unit.first < 0 ? "the unit" : "the outer eye corners' distance");

@@ -8,8 +8,8 @@
 #include <limits>
 #include <sstream>
 
-#include "experiments/pose/objects.h"
-#include "experiments/pose/peers.h"
+#include "experiments/pose_objects.h"
+#include "experiments/pose_peers.h"
 #include "experiments/registry.h"
 #include "sdm/base/error.h"
 #include "sdm/face/data/annotations.h"

@@ -8,8 +8,8 @@
 #include <numbers>
 
 #include "experiments/pose/chessboard.h"
-#include "experiments/pose/objects.h"
-#include "experiments/pose/peers.h"
+#include "experiments/pose_objects.h"
+#include "experiments/pose_peers.h"
 #include "experiments/registry.h"
 #include "report/plot.h"
 #include "sdm/base/random.h"

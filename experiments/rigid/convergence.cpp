@@ -8,8 +8,8 @@
 #include <numbers>
 #include <optional>
 
-#include "experiments/headpose/mat_file.h"
 #include "experiments/rigid/followers.h"
+#include "experiments/rigid/mat_file.h"
 #include "sdm/base/error.h"
 #include "sdm/base/random.h"
 

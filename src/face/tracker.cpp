@@ -5,6 +5,7 @@
 
 #include "base/formatted.h"
 #include "sdm/base/error.h"
+#include "sdm/pose/object.h"
 
 namespace sdm::face {
 namespace {
@@ -25,13 +26,10 @@ bool is_inside(const Frame& frame, image::ByteView grey) {
 }
 
 std::optional<pose::HeadPoseEstimator> head_of(const Model& model) {
-  if (model.shape3d.cols() == 0) return {};
-  try {
-    return pose::HeadPoseEstimator(model.shape3d.cast<double>(),
-                                   model.shape3d_weights.cast<double>());
-  } catch (const Error&) {  // flat, as of points on a plane
-    return {};
-  }
+  const pose::Points3 shape = model.shape3d.cast<double>();
+  // Few points or points on a plane tell no pose.
+  if (shape.cols() < pose::least_points || pose::dimension(shape) < 3) return {};
+  return pose::HeadPoseEstimator(shape, model.shape3d_weights.cast<double>());
 }
 
 }  // namespace
@@ -184,10 +182,7 @@ void Tracker::State::report(double seconds) {
     face.pose.reset();
     if (!head) continue;
     pixels = face.points.cast<double>();
-    try {
-      face.pose = head->estimate(pixels);
-    } catch (const Error&) {  // points that tell no pose
-    }
+    face.pose = head->try_estimate(pixels);
   }
 }
 

@@ -44,16 +44,26 @@ HeadPoseEstimator::HeadPoseEstimator(Points3 shape, Eigen::VectorXd weights)
       throw Error(formatted("the weight of point {} is {}, expected 0 or more", i, weights_[i]));
 }
 
+Eigen::Index HeadPoseEstimator::used(const Points2& pixels) const {
+  Eigen::Index count = 0;
+  for (Eigen::Index i = 0; i < pixels.cols(); ++i) count += is_seen(pixels, i) && weights_[i] > 0;
+  return count;
+}
+
 HeadPose HeadPoseEstimator::estimate(const Points2& pixels) const {
   check_image(shape_, pixels);
-  Eigen::Index used = 0;
-  for (Eigen::Index i = 0; i < pixels.cols(); ++i) used += is_seen(pixels, i) && weights_[i] > 0;
-  if (used < least_points)
+  if (used(pixels) < least_points)
     throw Error(formatted("{} of {} image points are seen and have a weight, expected at least {}",
-                          used, pixels.cols(), least_points));
+                          used(pixels), pixels.cols(), least_points));
+  if (const std::optional<HeadPose> head = try_estimate(pixels)) return *head;
+  throw Error("the image points do not tell a pose, expected points that spread as the shape's");
+}
+
+std::optional<HeadPose> HeadPoseEstimator::try_estimate(const Points2& pixels) const {
+  check_sizes(shape_, pixels);
+  if (used(pixels) < least_points) return {};
   const ScaledView view = fit_view(shape_, pixels, weights_);
-  if (!(view.scale > 0 && std::isfinite(view.scale) && view.rotation.allFinite()))
-    throw Error("the image points do not tell a pose, expected points that spread as the shape's");
+  if (!(view.scale > 0 && std::isfinite(view.scale) && view.rotation.allFinite())) return {};
 
   HeadPose head;
   head.rotation = Rotation(view.rotation);

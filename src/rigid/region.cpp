@@ -63,8 +63,9 @@ TemplateShape shape_of(const Quad& quad) {
   if (std::min(width, height) < kSmallestSide)
     throw Error(formatted("the region is {:.3g} x {:.3g} px, expected at least {:g} px a side",
                           width, height, kSmallestSide));
-  const double unit = kTemplateSide / std::max(width, height);
-  return {width * unit, height * unit};
+  // The ratio first: it is exactly 1 for the longer side, which so measures exactly 100.
+  const double longer = std::max(width, height);
+  return {kTemplateSide * (width / longer), kTemplateSide * (height / longer)};
 }
 
 Warp warp_to(const TemplateShape& shape, const Quad& quad) {

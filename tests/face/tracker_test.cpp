@@ -223,13 +223,18 @@ TEST(ATracker, CalmsAFaceThatStandsStillUnlessToldNotTo) {
   EXPECT_LT(jitter(true), 0.5 * jitter(false));
 }
 
-TEST(ATracker, TellsTheHeadsPoseWhereTheModelKnowsItsShape) {
+Model solid_model() {
   Model solid = model();
   solid.shape3d.resize(3, solid.points());
   solid.shape3d.topRows(2) = solid.mean;
   // Round as a head: the middle is nearer to the camera.
-  for (Index p = 0; p < solid.points(); ++p) solid.shape3d(2, p) = solid.mean.col(p).squaredNorm();
+  solid.shape3d.row(2) = solid.mean.colwise().squaredNorm();
   solid.shape3d_weights = Vector<float>::Ones(solid.points());
+  return solid;
+}
+
+TEST(ATracker, TellsTheHeadsPoseWhereTheModelKnowsItsShape) {
+  const Model solid = solid_model();
   TrackerOptions options;
   options.smooth = false;
   const Scene scene({placed(160, 120, 40, 0.2F)});
@@ -242,12 +247,23 @@ TEST(ATracker, TellsTheHeadsPoseWhereTheModelKnowsItsShape) {
   EXPECT_NEAR(pose.roll, 0.2 * 180 / 3.14159, 3);
   EXPECT_NEAR(pose.yaw, 0, 12);
   EXPECT_NEAR(pose.scale, 40, 4);
-  Model flat = model();
-  flat.shape3d.resize(3, 0);
-  flat.shape3d_weights.resize(0);
-  Tracker without(
-      flat, [&](image::ByteView) { return scene.boxes; }, options);
-  EXPECT_FALSE(without.update(scene.picture, 0).faces[0].pose.has_value());
+}
+
+TEST(ATracker, TellsNoPoseWhereItsPointsTellNone) {
+  Model unknown = solid_model(), flat = solid_model(), without_weights = solid_model();
+  unknown.shape3d.resize(3, 0);
+  unknown.shape3d_weights.resize(0);
+  flat.shape3d.row(2).setZero();
+  without_weights.shape3d_weights.setZero();
+  const Scene scene({placed(160, 120)});
+  for (const Model& one : {unknown, flat, without_weights}) {
+    Tracker tracker(one, [&](image::ByteView) { return scene.boxes; });
+    for (int t = 0; t < 3; ++t) {
+      const TrackedFrame& seen = tracker.update(scene.picture, 0.04 * t);
+      ASSERT_EQ(seen.faces.size(), 1U);
+      EXPECT_FALSE(seen.faces[0].pose.has_value());
+    }
+  }
 }
 
 TEST(ATracker, ForgetsItsFacesButNotItsIds) {

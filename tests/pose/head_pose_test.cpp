@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <sstream>
 
 #include "sdm/base/error.h"
@@ -53,6 +54,24 @@ TEST(HeadPose, RefusesBadInput) {
   EXPECT_THROW(estimator.estimate(Points2::Zero(2, 5)), Error);
   EXPECT_THROW(estimator.estimate(Points2::Constant(2, 12, 7)), Error);
   EXPECT_THROW(estimator.estimate(Points2::Constant(2, 12, std::nan(""))), Error);
+}
+
+TEST(HeadPose, IsNothingWhereThePointsTellNone) {
+  const HeadPoseEstimator estimator(head());
+  const Points2 good = test::image(head(), from_yaw_pitch_roll({20, 10, 5}), 70);
+  ASSERT_TRUE(estimator.try_estimate(good).has_value());
+  EXPECT_NEAR(estimator.try_estimate(good)->yaw, 20, 1e-6);
+  Points2 few = good, infinite = good;
+  few.rightCols(9).setConstant(std::nan(""));
+  infinite(0, 2) = std::numeric_limits<double>::infinity();
+  for (const Points2& points : {few, infinite, Points2(Points2::Constant(2, 12, 7)),
+                                Points2(Points2::Constant(2, 12, std::nan("")))}) {
+    EXPECT_FALSE(estimator.try_estimate(points).has_value());
+    EXPECT_THROW(estimator.estimate(points), Error);
+  }
+  const HeadPoseEstimator without_weights(head(), Eigen::VectorXd::Zero(12));
+  EXPECT_FALSE(without_weights.try_estimate(good).has_value());
+  EXPECT_THROW(estimator.try_estimate(Points2::Zero(2, 5)), Error);
 }
 
 /// The numbers of a CSV after its heading and the name in the first column.

@@ -15,6 +15,18 @@ TEST(ARegion, HasALongerSideOf100AndWarpsToItsCorners) {
   EXPECT_TRUE(shape.corners(warp_to(shape, quad)).isApprox(quad, 1e-10));
 }
 
+TEST(ABox, OfAnySizeHasALongerSideOfExactly100AndKeepsItsProportions) {
+  for (int width = 8; width <= 400; ++width)
+    for (const int height : {8, 9, 64, 78, 100, 257, 400})
+      for (const double at : {0.0, 1e4 / 3}) {
+        const TemplateShape shape = shape_of(quad_of_box(at, at, width, height));
+        ASSERT_EQ(std::max(shape.width, shape.height), kTemplateSide) << width << " x " << height;
+        ASSERT_NEAR(shape.width * height, shape.height * width, 1e-7) << width << " x " << height;
+        const TemplateShape turned = shape_of(quad_of_box(at, at, height, width));
+        ASSERT_EQ(std::max(turned.width, turned.height), kTemplateSide) << height << " x " << width;
+      }
+}
+
 TEST(ABox, WarpsByAnExactlyAffineMapOfItsScale) {
   const Quad quad = quad_of_box(30, 40, 200, 100);
   const TemplateShape shape = shape_of(quad);

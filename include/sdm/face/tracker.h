@@ -34,7 +34,7 @@ struct TrackedFace {
   Shape points;           // in pixels
   float score = 0;        // see Alignment
   bool detected = false;  // in this frame, by the detector; else followed from the frame before
-  std::optional<pose::HeadPose> pose;  // if the model knows its points in space
+  std::optional<pose::HeadPose> pose;  // if the model knows its points in space and they tell it
 };
 
 struct TrackedFrame {

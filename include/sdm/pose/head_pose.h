@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "sdm/pose/pose.h"
 
 namespace sdm::pose {
@@ -38,7 +40,13 @@ class HeadPoseEstimator {
   /// four that are seen and have a weight, and on points that lie all in one place. Thread-safe.
   HeadPose estimate(const Points2& pixels) const;
 
+  /// The same for points that may tell no pose, as in every frame of a video: nothing where they do
+  /// not. Throws Error on another number of points alone. Thread-safe.
+  std::optional<HeadPose> try_estimate(const Points2& pixels) const;
+
  private:
+  Eigen::Index used(const Points2& pixels) const;
+
   Points3 shape_;
   Eigen::VectorXd weights_;
 };

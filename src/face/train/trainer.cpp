@@ -114,7 +114,7 @@ class Trainer {
     model.mean = mean_;
     model.mirror = options_.mirror;
     model.boxes = boxes_;
-    learn_shape3d(model);
+    result.shape3d_message = learn_shape3d(model);
     model.name = options_.name;
     model.provenance = options_.provenance;
     model.licence = options_.licence;
@@ -129,8 +129,8 @@ class Trainer {
   }
 
  private:
-  // Left empty where the faces do not tell it: too few, or all from one side.
-  void learn_shape3d(Model& model) const {
+  // Left empty where the faces do not tell it (too few, or all from one side): gives the reason.
+  std::string learn_shape3d(Model& model) const {
     std::vector<pose::Points2> views;
     for (const TrainingFace& face : faces_) views.push_back(face.truth.cast<double>());
     pose::RigidShapeOptions shape_options;
@@ -139,8 +139,10 @@ class Trainer {
       const pose::RigidShape shape = pose::learn_rigid_shape(views, shape_options);
       model.shape3d = shape.points.cast<float>();
       model.shape3d_weights = shape.weights.cast<float>();
-    } catch (const Error&) {
+    } catch (const Error& error) {
+      return error.what();
     }
+    return {};
   }
 
   Frame start(const TrainingFace& face, const Shape& truth, int number, Random random) const {

@@ -123,15 +123,17 @@ TEST_F(LinearTrain, TakesOneStartForAllSamples) {
   EXPECT_TRUE(same_bits(one.cascade, all.cascade));
 }
 
-// Every stage's map must be the plain least-squares solution at the states it started from.
+// Every stage's map must be the plain least-squares solution at the states it started from. A
+// penalty for each stage.
 void expect_plain_way(const TanhProblem<double>& problem, const TrainOptions& options,
-                      double lambda) {
+                      const std::vector<double>& lambdas) {
   const auto result = problem.train(options);
-  ASSERT_EQ(result.cascade.stages(), options.stages);
+  ASSERT_EQ(result.cascade.stages(), static_cast<int>(lambdas.size()));
   Matrix<double> states = problem.starts;
   const Index n = problem.samples();
   for (int stage = 0; stage < options.stages; ++stage) {
     SCOPED_TRACE(stage);
+    const double lambda = lambdas[static_cast<std::size_t>(stage)];
     const Matrix<double> f = features_at(problem, stage, states), d = problem.targets - states;
     Vector<double> w(n);
     for (Index i = 0; i < n; ++i) {
@@ -152,31 +154,39 @@ void expect_plain_way(const TanhProblem<double>& problem, const TrainOptions& op
 
 TEST(Train, FollowsThePaperStageByStage) {
   for (const bool known : {true, false})
-    expect_plain_way(TanhProblem<double>(4, 12, 200, known, 10), plain(4, 0.3), 0.3);
+    expect_plain_way(TanhProblem<double>(4, 12, 200, known, 10), plain(4, 0.3),
+                     {0.3, 0.3, 0.3, 0.3});
 }
 
 TEST(Train, CountsSamplesByTheirWeights) {
   TanhProblem<double> problem(3, 9, 120, false, 20);
   for (Index i = 0; i < 120; ++i) problem.weights.push_back(static_cast<double>(i % 5));
-  expect_plain_way(problem, plain(3, 0.2), 0.2);
+  expect_plain_way(problem, plain(3, 0.2), {0.2, 0.2, 0.2});
 }
 
 TEST(Train, HoldsOutliersBackByTheirCurrentError) {
   TrainOptions options = plain(3, 0.2);
   options.robust_weight = [](double error) { return std::min(1.0, 0.7 / error); };
-  expect_plain_way(TanhProblem<double>(3, 9, 120, true, 20), options, 0.2);
+  expect_plain_way(TanhProblem<double>(3, 9, 120, true, 20), options, {0.2, 0.2, 0.2});
 }
 
 TEST(Train, GivesTheSameMapsWhateverTheChunk) {
   TrainOptions options = plain(2, 0.1);
   options.chunk = 7;
-  expect_plain_way(TanhProblem<double>(3, 9, 100, false, 21), options, 0.1);
+  expect_plain_way(TanhProblem<double>(3, 9, 100, false, 21), options, {0.1, 0.1});
+}
+
+TEST(Train, HoldsEachStageBackByItsOwnPenaltyAndFurtherOnesByTheLast) {
+  TrainOptions options = plain(4, 100);
+  options.stage_penalties = {Penalty::given(0.1), Penalty::given(3), Penalty::given(20)};
+  for (const bool known : {true, false})
+    expect_plain_way(TanhProblem<double>(3, 9, 120, known, 22), options, {0.1, 3, 20, 20});
 }
 
 TEST(Train, UsesTheDualFormForFewSamples) {
   for (const bool known : {true, false}) {
     const TanhProblem<double> problem(3, 50, 20, known, 30);
-    expect_plain_way(problem, plain(3, 0.2), 0.2);
+    expect_plain_way(problem, plain(3, 0.2), {0.2, 0.2, 0.2});
     const auto summary = problem.train(plain(1, 0.2)).summary.stages[0];
     EXPECT_TRUE(summary.dual);
     EXPECT_EQ(summary.components, summary.features);

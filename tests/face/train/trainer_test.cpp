@@ -16,6 +16,8 @@
 namespace sdm::face {
 namespace {
 
+using testing::DoubleNear;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
@@ -143,6 +145,25 @@ TEST(Training, FillsMissingPoints) {
         .truth.col(static_cast<Index>(i) % 9)
         .setConstant(std::numeric_limits<float>::quiet_NaN());
   EXPECT_LT(mean_error(train(faces, {}, drawn_options()).model, drawn_faces(40, 3)), 0.04);
+}
+
+TEST(Training, HoldsEachStageBackByItsOwnPenalty) {
+  TrainerOptions options = drawn_options();
+  options.penalties = {0.02, 0.5};
+  std::vector<double> used;
+  for (const FaceStage& at : train(drawn_faces(12, 1), {}, options).stages)
+    used.push_back(at.stage.penalty_factor);
+  EXPECT_THAT(used,
+              ElementsAre(DoubleNear(0.02, 1e-6), DoubleNear(0.5, 1e-6), DoubleNear(0.5, 1e-6)));
+}
+
+TEST(Training, SaysWhyThePointsInSpaceAreNotKnown) {
+  const TrainedFace few = train(drawn_faces(5, 1), {}, drawn_options());
+  EXPECT_EQ(few.model.shape3d.cols(), 0);
+  EXPECT_THAT(few.shape3d_message, HasSubstr("5 views have all their points, expected at least 6"));
+  const TrainedFace enough = train(drawn_faces(12, 1), {}, drawn_options());
+  EXPECT_EQ(enough.model.shape3d.cols(), 9);
+  EXPECT_EQ(enough.shape3d_message, "");
 }
 
 TEST(Training, NamesTheFaceItCannotUse) {

@@ -77,7 +77,8 @@ struct TrainedFace {
   TrainSummary summary;
   std::vector<FaceStage> stages;
   double dev_start_error = 0;
-  double dev_error = 0;  // of the model as it is stored
+  double dev_error = 0;         // of the model as it is stored
+  std::string shape3d_message;  // why the model knows no points in space; empty: it knows them
 };
 
 /// A picture cut and shrunk to what training will look at, so that thousands fit in memory; the

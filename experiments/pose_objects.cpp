@@ -1,4 +1,4 @@
-#include "experiments/pose/objects.h"
+#include "experiments/pose_objects.h"
 
 #include <cmath>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "experiments/pose/peers.h"
+#include "experiments/pose_peers.h"
 
 #ifdef SDM_HAVE_OPENCV_CALIB3D
 #include <memory>

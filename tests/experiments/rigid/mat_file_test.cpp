@@ -1,4 +1,4 @@
-#include "experiments/headpose/mat_file.h"
+#include "experiments/rigid/mat_file.h"
 
 #include <gmock/gmock.h>
 
