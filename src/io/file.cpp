@@ -119,8 +119,10 @@ class Temporary {
     if (!path_.empty()) ::unlink(path_.c_str());
   }
   File& file() { return *file_; }
-  void become(const fs::path& target) {
+  void flush() {
     if (::fsync(file_->get()) != 0) fail("write to the disk", errno);
+  }
+  void become(const fs::path& target) {
     if (file_->close() != 0) fail("write to the disk", errno);
     if (::rename(path_.c_str(), target.c_str()) != 0) fail("replace the old file", errno);
     path_.clear();
@@ -129,6 +131,29 @@ class Temporary {
  private:
   fs::path path_;
   std::optional<File> file_;
+};
+
+// What stands where a file will be written.
+struct Target {
+  explicit Target(const fs::path& name) {
+    // A link stays a link: what it points to is replaced.
+    std::error_code ignored;
+    path = fs::is_symlink(name, ignored) ? fs::weakly_canonical(name, ignored) : name;
+    struct stat old;
+    exists = ::stat(path.c_str(), &old) == 0;
+    if (!exists) return;
+    mode = old.st_mode;
+    if (S_ISDIR(mode)) throw Error("is a folder, expected a file name");
+  }
+  // Nothing, or a file that another may take the place of.
+  bool replaceable() const { return !exists || S_ISREG(mode); }
+  void keep_mode(const File& file) const {
+    if (exists) ::fchmod(file.get(), mode & 07777);
+  }
+
+  fs::path path;
+  bool exists = false;
+  mode_t mode = 0;
 };
 
 }  // namespace
@@ -156,23 +181,53 @@ Model map(const fs::path& path, const Limits& limits) {
 
 void write(const fs::path& path, const Model& model) {
   at(path, [&] {
-    // A link stays a link: what it points to is replaced.
-    std::error_code ignored;
-    const fs::path target =
-        fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
-    struct stat old;
-    const bool replaces = ::stat(target.c_str(), &old) == 0;
-    if (replaces && S_ISDIR(old.st_mode)) throw Error("is a folder, expected a file name");
-    if (replaces && !S_ISREG(old.st_mode))
-      throw Error("is not a regular file and cannot be replaced");
-    Temporary temporary(target);
-    if (replaces) ::fchmod(temporary.file().get(), old.st_mode & 07777);
+    const Target target(path);
+    if (!target.replaceable()) throw Error("is not a regular file and cannot be replaced");
+    Temporary temporary(target.path);
+    target.keep_mode(temporary.file());
     serialize(model, [&](auto piece) { write_all(temporary.file(), piece); });
-    temporary.become(target);
+    temporary.flush();
+    temporary.become(target.path);
     // Makes the new name itself last through a power cut. The file is whole already, and some file
     // systems refuse this for folders, so a failure here is none.
-    if (const File parent(folder_of(target), O_RDONLY | O_DIRECTORY); parent.is_open())
+    if (const File parent(folder_of(target.path), O_RDONLY | O_DIRECTORY); parent.is_open())
       ::fsync(parent.get());
+  });
+}
+
+std::string read_text(const fs::path& path) {
+  return at(path, [&] {
+    const File file(path, O_RDONLY);
+    if (!file.is_open())
+      throw Error(
+          formatted("cannot be opened for reading: {}", std::generic_category().message(errno)));
+    std::string text;
+    std::array<char, 1 << 16> piece;
+    for (;;) {
+      const auto n = ::read(file.get(), piece.data(), piece.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) fail("read", errno);
+      if (n == 0) return text;
+      text.append(piece.data(), static_cast<std::size_t>(n));
+    }
+  });
+}
+
+TextLines read_lines(const fs::path& path) { return {path.string(), read_text(path)}; }
+
+void write_text(const fs::path& path, std::string_view text) {
+  at(path, [&] {
+    const auto bytes = std::as_bytes(std::span(text));
+    const Target target(path);
+    if (!target.replaceable()) {
+      const File file(target.path, O_WRONLY);
+      if (!file.is_open()) fail("open", errno);
+      return write_all(file, bytes);
+    }
+    Temporary temporary(target.path);
+    target.keep_mode(temporary.file());
+    write_all(temporary.file(), bytes);
+    temporary.become(target.path);
   });
 }
 

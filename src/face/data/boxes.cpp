@@ -6,7 +6,7 @@
 #include <random>
 
 #include "base/formatted.h"
-#include "face/data/text.h"
+#include "face/data/readers.h"
 
 namespace sdm::face {
 namespace {
@@ -18,7 +18,7 @@ std::string column(const std::string& detector, const char* side) {
 }
 
 // The column where the boxes of `detector` begin.
-std::size_t first_column(const TextFile& file, const std::vector<std::string>& heading,
+std::size_t first_column(const TextLines& file, const std::vector<std::string>& heading,
                          const std::string& detector) {
   std::vector<std::string> names;
   for (std::size_t i = 1; i < heading.size(); ++i) {
@@ -50,7 +50,7 @@ float overlap(const Box& a, const Eigen::AlignedBox2f& b) {
 }  // namespace
 
 Boxes read_boxes(const std::filesystem::path& path, const std::string& detector) {
-  const TextFile file(path);
+  const TextLines file = io::read_lines(path);
   if (file.lines.empty() || split_cells(file.lines[0])[0] != "file")
     throw Error(formatted("{}:1: expected a heading such as file,x,y,w,h", path.string()));
   const std::vector<std::string> heading = split_cells(file.lines[0]);
@@ -87,7 +87,7 @@ void write_boxes(const std::filesystem::path& path, const Boxes& boxes,
     for (const Box& box : found)
       text += formatted("{},{},{},{},{}\n", quoted(file), box.x, box.y, box.width, box.height);
   }
-  write_text(path, text);
+  io::write_text(path, text);
 }
 
 void give_box(Annotation& face, const std::vector<Box>& boxes) {
