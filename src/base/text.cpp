@@ -93,4 +93,10 @@ double to_number(std::string_view text) {
   return *value;
 }
 
+std::vector<double> to_numbers(std::string_view line, std::string_view separators) {
+  std::vector<double> numbers;
+  for (const std::string& word : split_words(line, separators)) numbers.push_back(to_number(word));
+  return numbers;
+}
+
 }  // namespace sdm

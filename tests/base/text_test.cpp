@@ -56,6 +56,10 @@ TEST(Text, IsANumberWholeAndFiniteOrNone) {
     EXPECT_FALSE(number_in(text)) << text;
   EXPECT_EQ(to_number("7"), 7);
   EXPECT_THAT([] { to_number(" 1o "); }, ThrowsMessage<Error>("'1o', expected a number"));
+  EXPECT_THAT(to_numbers(" 1 -2.5\t3"), ElementsAre(1, -2.5, 3));
+  EXPECT_THAT(to_numbers("1,2 3", ", "), ElementsAre(1, 2, 3));
+  EXPECT_THAT(to_numbers(""), IsEmpty());
+  EXPECT_THAT([] { to_numbers("1 two"); }, ThrowsMessage<Error>("'two', expected a number"));
 }
 
 }  // namespace

@@ -36,5 +36,7 @@ std::string quoted(const std::string& text, std::string_view separators = ", \t"
 std::optional<double> number_in(std::string_view text);
 /// The same. Throws Error with the text and what was expected.
 double to_number(std::string_view text);
+/// Of every word in a line.
+std::vector<double> to_numbers(std::string_view line, std::string_view separators = " \t");
 
 }  // namespace sdm
