@@ -13,6 +13,7 @@
 #include "sdm/base/error.h"
 #include "sdm/face/aligner.h"
 #include "sdm/face/data/annotations.h"
+#include "sdm/face/data/markup.h"
 #include "sdm/image/augment.h"
 #include "sdm/image/warp.h"
 
@@ -132,8 +133,10 @@ MovedStill::MovedStill(const Still& still, const MovedStillOptions& options)
   const Eigen::Vector2f low = still.points.rowwise().minCoeff(),
                         high = still.points.rowwise().maxCoeff();
   centre_ = (0.5F * (low + high)).cast<double>();
-  unit_ = still.points.cols() == 68 ? double((still.points.col(36) - still.points.col(45)).norm())
-                                    : 0.6 * double((high - low).maxCoeff());
+  const auto [right, left] = face::ibug(68).unit;
+  unit_ = still.points.cols() == 68
+              ? double((still.points.col(right) - still.points.col(left)).norm())
+              : 0.6 * double((high - low).maxCoeff());
   std::mt19937_64 random(options.seed * 0x9e3779b97f4a7c15ull + 1);
   const auto uniform = [&](double from, double to) {
     return from + (to - from) * double(random() >> 11) * 0x1p-53;
