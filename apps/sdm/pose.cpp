@@ -82,7 +82,7 @@ std::vector<Points2> read_images(const std::string& path, Index points) {
     bool any_number = false;
     for (const std::string& cell : split_cells(file.lines[i])) {
       const std::optional<double> value = number_in(cell);
-      const bool unseen = cell.empty() || cell == "nan" || cell == "NaN";
+      const bool unseen = cell.empty() || cell == "nan" || cell == "NaN" || cell == "NAN";
       any_number = any_number || value || (unseen && !cell.empty());
       if (!value && !unseen) bad = cell;
       values.push_back(value.value_or(std::numeric_limits<double>::quiet_NaN()));

@@ -7,6 +7,8 @@
 
 #include <array>
 #include <cerrno>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -135,15 +137,14 @@ class Temporary {
 
 // What stands where a file will be written.
 struct Target {
-  explicit Target(const fs::path& name) {
+  explicit Target(const fs::path& name) : path(name) {
+    struct stat old;
+    exists = ::stat(name.c_str(), &old) == 0;
+    if (exists) mode = old.st_mode;
+    if (exists && S_ISDIR(mode)) throw Error("is a folder, expected a file name");
     // A link stays a link: what it points to is replaced.
     std::error_code ignored;
-    path = fs::is_symlink(name, ignored) ? fs::weakly_canonical(name, ignored) : name;
-    struct stat old;
-    exists = ::stat(path.c_str(), &old) == 0;
-    if (!exists) return;
-    mode = old.st_mode;
-    if (S_ISDIR(mode)) throw Error("is a folder, expected a file name");
+    if (replaceable() && fs::is_symlink(name, ignored)) path = fs::weakly_canonical(name, ignored);
   }
   // Nothing, or a file that another may take the place of.
   bool replaceable() const { return !exists || S_ISREG(mode); }
@@ -197,19 +198,16 @@ void write(const fs::path& path, const Model& model) {
 
 std::string read_text(const fs::path& path) {
   return at(path, [&] {
-    const File file(path, O_RDONLY);
-    if (!file.is_open())
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) throw Error("is a folder, expected a file");
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    if (!file)
       throw Error(
           formatted("cannot be opened for reading: {}", std::generic_category().message(errno)));
-    std::string text;
-    std::array<char, 1 << 16> piece;
-    for (;;) {
-      const auto n = ::read(file.get(), piece.data(), piece.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail("read", errno);
-      if (n == 0) return text;
-      text.append(piece.data(), static_cast<std::size_t>(n));
-    }
+    std::string text(std::istreambuf_iterator<char>(file), {});
+    if (file.bad()) fail("read", errno);
+    return text;
   });
 }
 
@@ -217,16 +215,17 @@ TextLines read_lines(const fs::path& path) { return {path.string(), read_text(pa
 
 void write_text(const fs::path& path, std::string_view text) {
   at(path, [&] {
-    const auto bytes = std::as_bytes(std::span(text));
     const Target target(path);
     if (!target.replaceable()) {
-      const File file(target.path, O_WRONLY);
-      if (!file.is_open()) fail("open", errno);
-      return write_all(file, bytes);
+      errno = 0;
+      std::ofstream file(target.path, std::ios::binary);
+      if (!file.write(text.data(), static_cast<std::streamsize>(text.size())).flush())
+        fail("write", errno);
+      return;
     }
     Temporary temporary(target.path);
     target.keep_mode(temporary.file());
-    write_all(temporary.file(), bytes);
+    write_all(temporary.file(), std::as_bytes(std::span(text)));
     temporary.become(target.path);
   });
 }

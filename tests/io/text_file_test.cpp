@@ -59,7 +59,7 @@ TEST(TextFile, TellsWhyItCannotBeReadOrWritten) {
   const TemporaryFolder folder;
   expect_error([&] { read_text(folder / "no.txt"); },
                "no.txt: cannot be opened for reading: No such file or directory");
-  expect_error([&] { read_text(folder.path()); }, ": cannot read: Is a directory");
+  expect_error([&] { read_text(folder.path()); }, ": is a folder, expected a file");
   expect_error([&] { write_text(folder.path(), "x"); }, ": is a folder, expected a file name");
   expect_error([&] { write_text(folder / "no" / "a.txt", "x"); },
                "a.txt: cannot create a file in the folder");
