@@ -1,11 +1,13 @@
 #include "experiments/pose_objects.h"
 
 #include <cmath>
-#include <fstream>
 #include <numbers>
 
 #include "sdm/base/error.h"
+#include "sdm/base/text.h"
+#include "sdm/face/data/markup.h"
 #include "sdm/face/model.h"
+#include "sdm/io/file.h"
 #include "sdm/pose/object.h"
 
 namespace sdm::experiments {
@@ -37,7 +39,8 @@ Points3 learned_face(const ExperimentContext& context) {
   const Points3 shape = model.shape3d.cast<double>();
   if (shape.cols() != 68)
     throw Error("the shipped face model holds no shape in space of 68 points");
-  return centred(shape * (90 / (shape.col(45) - shape.col(36)).norm()));
+  const auto [right, left] = face::ibug(68).unit;
+  return centred(shape * (90 / (shape.col(left) - shape.col(right)).norm()));
 }
 
 /// Head, trunk, arms and legs as rings of four points along their bones.
@@ -81,12 +84,13 @@ PoseObject face_object(const ExperimentContext& context) {
     return {"face", "68 points in space that the shipped face model learned",
             learned_face(context)};
   // Lines "number x y z".
-  std::ifstream file(*path);
+  const TextLines file = io::read_lines(*path);
   std::vector<Eigen::Vector3d> points;
-  for (std::string line; std::getline(file, line);) {
-    double number, x, y, z;
-    if (std::sscanf(line.c_str(), "%lf %lf %lf %lf", &number, &x, &y, &z) == 4)
-      points.emplace_back(x, y, z);
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    const std::vector<std::string> words = split_words(file.lines[i]);
+    if (words.empty() || words[0].starts_with('#')) continue;
+    if (words.size() != 4) file.fail(i, "expected a number and x, y, z");
+    points.emplace_back(to_number(words[1]), to_number(words[2]), to_number(words[3]));
   }
   return {"face", "68 landmarks of the ICT face", facing(from_list(points), 10)};
 }

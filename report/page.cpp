@@ -4,25 +4,17 @@
 
 #include <cctype>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 #include "report/page_parts.h"
 #include "sdm/base/error.h"
+#include "sdm/io/file.h"
 
 namespace sdm::report {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = Results::Json;
-
-std::string read_text(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file) throw Error(fmt::format("cannot read {}", path.string()));
-  return text;
-}
 
 std::string base64(const std::string& bytes) {
   constexpr char kLetters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -105,7 +97,7 @@ std::string html(const Gallery& gallery, const fs::path& folder) {
     out += fmt::format(
         "<figure><img alt=\"{0}\" src=\"data:image/{1};base64,{2}\"><figcaption>{0}</figcaption>"
         "</figure>\n",
-        caption, file.extension() == ".png" ? "png" : "jpeg", base64(read_text(file)));
+        caption, file.extension() == ".png" ? "png" : "jpeg", base64(io::read_text(file)));
   }
   return out + "</div>\n";
 }
@@ -209,7 +201,7 @@ void write_page(const std::vector<Section>& sections, const fs::path& directory,
     if (!fs::exists(folder / "section.html")) continue;
     Json results;
     try {
-      results = Json::parse(read_text(folder / "results.json"));
+      results = Json::parse(io::read_text(folder / "results.json"));
     } catch (const Json::exception& error) {
       throw Error(fmt::format("{}: {}", (folder / "results.json").string(), error.what()));
     }
@@ -223,7 +215,7 @@ void write_page(const std::vector<Section>& sections, const fs::path& directory,
           fmt::format("<p class=\"message\">{} <a href=\"#{}\">{}</a>: {}</p>\n", badge(status),
                       section.name, escape_markup(title), escape_markup(run.value("message", "")));
     claims += claim_lines(results, title);
-    bodies += read_text(folder / "section.html");
+    bodies += io::read_text(folder / "section.html");
     seconds += run.value("seconds", 0.0);
     quick = quick || results.value("settings", Json::object()).value("quick", false);
     for (const Json& row : results.at("rows")) {
@@ -248,14 +240,14 @@ void write_page(const std::vector<Section>& sections, const fs::path& directory,
   write_text(directory / "results.csv",
              rows_as_csv(rows, {"experiment", "case", "method", "metric", "value", "unit"}));
   write_text(directory / "index.html",
-             fill(page_html,
-                  {{"css", page_css},
-                   {"js", page_js},
-                   {"library", chart_library.empty() ? std::string() : read_text(chart_library)},
-                   {"facts", facts},
-                   {"contents", contents},
-                   {"summary", trouble + claims},
-                   {"sections", bodies}}));
+             fill(page_html, {{"css", page_css},
+                              {"js", page_js},
+                              {"library", chart_library.empty() ? std::string()
+                                                                : io::read_text(chart_library)},
+                              {"facts", facts},
+                              {"contents", contents},
+                              {"summary", trouble + claims},
+                              {"sections", bodies}}));
 }
 
 }  // namespace sdm::report

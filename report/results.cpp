@@ -4,20 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 
 #include "sdm/base/error.h"
+#include "sdm/base/text.h"
+#include "sdm/io/file.h"
 
 namespace sdm::report {
 namespace {
 
 std::string csv_cell(const Results::Json& value) {
   if (value.is_null()) return "";
-  std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + '"';
+  const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+  return quoted(text, ",");
 }
 
 template <class T>
@@ -151,10 +149,7 @@ void write_text(const std::filesystem::path& path, const std::string& text) {
   if (failed)
     throw Error(fmt::format("cannot make the folder {}: {}", path.parent_path().string(),
                             failed.message()));
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.flush();
-  if (!file) throw Error(fmt::format("cannot write {}", path.string()));
+  io::write_text(path, text);
 }
 
 }  // namespace sdm::report

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -16,6 +15,8 @@
 #include "apps/sdm/numbers.h"
 #include "apps/sdm/video_loop.h"
 #include "sdm/base/error.h"
+#include "sdm/base/text.h"
+#include "sdm/io/file.h"
 #include "sdm/rigid/train/train_tracker.h"
 
 namespace sdm::app {
@@ -35,14 +36,14 @@ struct FollowArguments {
 /// Four numbers x,y,w,h, or eight of the corners; the file holds the same, apart by commas or
 /// space.
 std::vector<double> read_numbers(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw Error(fmt::format("{}: there is no such file", path));
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  std::replace(text.begin(), text.end(), ',', ' ');
-  std::istringstream words(text);
+  const TextLines file = io::read_lines(path);
   std::vector<double> numbers;
-  for (double number; words >> number;) numbers.push_back(number);
-  if (!words.eof()) throw Error(fmt::format("{}: expected numbers only", path));
+  try {
+    for (const std::string_view line : file.lines)
+      for (const double number : to_numbers(line, ", \t")) numbers.push_back(number);
+  } catch (const Error&) {
+    throw Error(fmt::format("{}: expected numbers only", path));
+  }
   return numbers;
 }
 

@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 
-#include <charconv>
-#include <fstream>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numbers>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +13,8 @@
 #include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
 #include "sdm/base/error.h"
+#include "sdm/base/text.h"
+#include "sdm/io/file.h"
 #include "sdm/pose/object.h"
 #include "sdm/pose/train/train_estimator.h"
 
@@ -71,37 +72,25 @@ void train_pose(const TrainArguments& arguments) {
 /// Rows of image points: u and v of every point, an empty cell or "nan" where it was not seen. One
 /// heading line, without a number in it, may come first.
 std::vector<Points2> read_images(const std::string& path, Index points) {
-  std::ifstream file(path);
-  if (!file) throw Error(fmt::format("{}: cannot be read", path));
+  const TextLines file = io::read_lines(path);
   std::vector<Points2> images;
-  int number = 0;
-  for (std::string line; std::getline(file, line);) {
-    ++number;
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (line.empty() || line[0] == '#') continue;
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    if (file.lines[i].empty() || file.lines[i].starts_with('#')) continue;
     std::vector<double> values;
     std::string bad;
     bool any_number = false;
-    for (std::size_t begin = 0; begin <= line.size();) {
-      const std::size_t end = std::min(line.find(',', begin), line.size());
-      std::string cell = line.substr(begin, end - begin);
-      std::erase(cell, ' ');
-      double value = std::numeric_limits<double>::quiet_NaN();
-      if (!cell.empty()) {
-        const auto [stop, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-        const bool whole = error == std::errc() && stop == cell.data() + cell.size();
-        any_number = any_number || whole;
-        if (!whole) bad = cell;
-      }
-      values.push_back(value);
-      begin = end + 1;
+    for (const std::string& cell : split_cells(file.lines[i])) {
+      const std::optional<double> value = number_in(cell);
+      const bool unseen = cell.empty() || cell == "nan" || cell == "NaN" || cell == "NAN";
+      any_number = any_number || value || (unseen && !cell.empty());
+      if (!value && !unseen) bad = cell;
+      values.push_back(value.value_or(std::numeric_limits<double>::quiet_NaN()));
     }
-    if (!bad.empty() && number == 1 && !any_number) continue;  // the heading
-    if (!bad.empty())
-      throw Error(fmt::format("{}:{}: \"{}\", expected a number or nothing", path, number, bad));
+    if (!bad.empty() && i == 0 && !any_number) continue;  // the heading
+    if (!bad.empty()) file.fail(i, fmt::format("\"{}\", expected a number or nothing", bad));
     if (static_cast<Index>(values.size()) != 2 * points)
-      throw Error(fmt::format("{}:{}: {} numbers, expected {}: u and v of {} points", path, number,
-                              values.size(), 2 * points, points));
+      file.fail(i, fmt::format("{} numbers, expected {}: u and v of {} points", values.size(),
+                               2 * points, points));
     images.push_back(Eigen::Map<const Points2>(values.data(), 2, points));
   }
   if (images.empty()) throw Error(fmt::format("{}: no image points", path));
@@ -142,9 +131,7 @@ void estimate_poses(const std::string& model, const std::string& points,
     fmt::print("{}", text);
     return;
   }
-  std::ofstream file(output, std::ios::binary);
-  file << text;
-  if (!file.flush()) throw Error(fmt::format("{}: cannot be written", output));
+  io::write_text(output, text);
 }
 
 void add_camera(CLI::App& command, Camera& camera) {

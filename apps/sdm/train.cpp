@@ -4,10 +4,9 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
+#include <functional>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -52,23 +51,33 @@ struct TrainArguments {
   std::string checkpoint, name, provenance, licence = "as the training data's";
 };
 
-// The detectors of a boxes file: the names before _x in its heading.
-std::vector<std::string> detectors_in(const fs::path& path) {
-  std::ifstream file(path);
-  std::string line, cell;
-  std::getline(file, line);
-  std::stringstream cells(line);
-  std::vector<std::string> names;
-  while (std::getline(cells, cell, ','))
-    if (cell.size() > 2 && cell.ends_with("_x")) names.push_back(cell.substr(0, cell.size() - 2));
-  // The paper started from OpenCV's detector, of which alt2 varies least.
-  std::stable_partition(names.begin(), names.end(),
-                        [](const std::string& name) { return name == "haar_alt2"; });
-  return names.empty() ? std::vector<std::string>{""} : names;
+// Gives `use` the picture of each face, several at a time; what went wrong with each comes back.
+std::vector<std::string> read_pictures(
+    const face::Annotations& annotations, int threads, Progress& progress,
+    const std::function<void(std::size_t, const image::Image<std::uint8_t>&)>& use) {
+  const std::size_t count = annotations.faces.size();
+  std::vector<std::string> failures(count);
+  ThreadPool pool(threads);
+  constexpr std::size_t kBatch = 64;
+  for (std::size_t first = 0; first < count; first += kBatch) {
+    pool.run(static_cast<Index>(std::min(kBatch, count - first)), [&](Index offset, int) {
+      const std::size_t i = first + static_cast<std::size_t>(offset);
+      const face::Annotation& one = annotations.faces[i];
+      try {
+        use(i, opencv::read_grey(annotations.path(one)));
+      } catch (const std::exception& error) {
+        failures[i] = fmt::format("{}: {}", one.file, error.what());
+      }
+    });
+    progress.update(static_cast<double>(first) / static_cast<double>(count));
+  }
+  progress.clear();
+  return failures;
 }
 
+// With the boxes of a file, or those that the annotations have.
 std::vector<face::TrainingFace> read_faces(const TrainArguments& arguments, const fs::path& truth,
-                                           const fs::path& boxes_path,
+                                           const std::optional<face::BoxTable>& table,
                                            const face::TrainerOptions& options,
                                            std::vector<int>& ids) {
   face::Annotations annotations = face::read_annotations(truth, {arguments.skip_bad});
@@ -78,41 +87,21 @@ std::vector<face::TrainingFace> read_faces(const TrainArguments& arguments, cons
   if (ids != annotations.ids)
     throw Error(
         fmt::format("{} has other points than {}", truth.string(), arguments.truth.string()));
-  const std::size_t count = annotations.faces.size();
-  std::vector<std::vector<face::Box>> boxes(count);
-  if (boxes_path.empty()) {
-    for (std::size_t i = 0; i < count; ++i)
-      boxes[i].push_back(annotations.faces[i].box.value_or(face::Box{}));
+  std::vector<std::vector<face::Box>> boxes;
+  if (table) {
+    boxes = face::boxes_of(annotations, *table, options.detectors);
   } else {
-    for (const std::string& detector : options.detectors) {
-      const bool only = options.detectors.size() == 1 && detector == "box";
-      face::Annotations boxed = annotations;
-      face::give_boxes(boxed, face::read_boxes(boxes_path, only ? "" : detector));
-      for (std::size_t i = 0; i < count; ++i)
-        boxes[i].push_back(boxed.faces[i].box.value_or(face::Box{}));
-    }
+    for (const face::Annotation& one : annotations.faces)
+      boxes.push_back({one.box.value_or(face::Box{})});
   }
-  std::vector<face::TrainingFace> faces(count);
-  std::vector<std::string> failures(count);
+  std::vector<face::TrainingFace> faces(annotations.faces.size());
   Progress progress("reading " + truth.filename().string());
-  ThreadPool pool(arguments.threads);
-  constexpr std::size_t kBatch = 64;
-  for (std::size_t first = 0; first < count; first += kBatch) {
-    pool.run(static_cast<Index>(std::min(kBatch, count - first)), [&](Index offset, int) {
-      const std::size_t i = first + static_cast<std::size_t>(offset);
-      const face::Annotation& one = annotations.faces[i];
-      try {
-        const auto picture = opencv::read_grey(annotations.path(one));
-        faces[i] = face::trim(picture, one.points, boxes[i], options.recipe);
-      } catch (const std::exception& error) {
-        failures[i] = fmt::format("{}: {}", one.file, error.what());
-      }
-    });
-    progress.update(static_cast<double>(first) / static_cast<double>(count));
-  }
-  progress.clear();
+  const std::vector<std::string> failures = read_pictures(
+      annotations, arguments.threads, progress, [&](std::size_t i, const auto& picture) {
+        faces[i] = face::trim(picture, annotations.faces[i].points, boxes[i], options.recipe);
+      });
   std::vector<face::TrainingFace> good;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < faces.size(); ++i) {
     if (failures[i].empty()) {
       good.push_back(std::move(faces[i]));
       continue;
@@ -123,14 +112,9 @@ std::vector<face::TrainingFace> read_faces(const TrainArguments& arguments, cons
   return good;
 }
 
-std::vector<int> read_mirror(const fs::path& path) {
-  std::ifstream file(path);
-  if (!file)
-    throw Error(
-        fmt::format("{}: cannot be read, expected the partner of each point", path.string()));
-  std::vector<int> mirror;
-  for (int partner = 0; file >> partner;) mirror.push_back(partner);
-  return mirror;
+std::optional<face::BoxTable> read_table(const fs::path& path) {
+  if (path.empty()) return std::nullopt;
+  return face::read_box_table(path);
 }
 
 image::Normalisation normalisation_of(const std::string& name) {
@@ -140,7 +124,8 @@ image::Normalisation normalisation_of(const std::string& name) {
   return image::Normalisation::sqrt_l1;
 }
 
-face::TrainerOptions options_of(const TrainArguments& a) {
+face::TrainerOptions options_of(const TrainArguments& a,
+                                const std::optional<face::BoxTable>& table) {
   face::TrainerOptions options = face::TrainerOptions::preset(a.preset);
   face::Recipe& recipe = options.recipe;
   const auto override_with = [](auto& target, const auto& given) {
@@ -178,35 +163,26 @@ face::TrainerOptions options_of(const TrainArguments& a) {
                                                           a.truth.filename().string(), a.preset)
                                             : a.provenance;
   options.licence = a.licence;
-  if (!a.boxes.empty())
-    options.detectors = a.detectors.empty() ? detectors_in(a.boxes) : a.detectors;
-  if (options.detectors.front().empty()) options.detectors = {"box"};
+  if (table) options.detectors = a.detectors.empty() ? table->by_preference() : a.detectors;
   return options;
 }
 
 // What is known of the points: their mirror, and the eye corners whose distance is the unit.
 void learn_markup(const TrainArguments& a, const std::vector<int>& ids,
                   face::TrainerOptions& options) {
-  const bool ibug =
-      (ids.size() == 68 || ids.size() == 66 || ids.size() == 51 || ids.size() == 49) &&
-      std::all_of(ids.begin(), ids.end(), [](int id) { return id >= 0 && id < 68; });
-  if (ibug) {
-    const auto at = [&](int id) {
-      return static_cast<int>(std::find(ids.begin(), ids.end(), id) - ids.begin());
-    };
-    const int size = static_cast<int>(ids.size());
-    if (at(36) < size && at(45) < size) options.unit = {at(36), at(45)};
-  }
+  const face::Markup markup = face::markup_of(ids);
+  options.unit = markup.unit;
   if (a.outline_scale) {
-    if (!ibug) throw Error("--outline-scale needs the 68 points or a part of them");
+    if (markup.regions.empty())
+      throw Error("--outline-scale needs the 68 points or a part of them");
     options.recipe.patch_scale.assign(ids.size(), 1.0F);
-    for (std::size_t i = 0; i < ids.size(); ++i)
-      if (ids[i] <= 16) options.recipe.patch_scale[i] = *a.outline_scale;
+    for (const int i : markup.region("jaw"))
+      options.recipe.patch_scale[static_cast<std::size_t>(i)] = *a.outline_scale;
   }
   if (a.mirror == "auto") {
-    if (ibug) options.mirror = face::ibug(ids).mirror;
+    options.mirror = markup.mirror;
   } else if (a.mirror != "none") {
-    options.mirror = read_mirror(a.mirror);
+    options.mirror = face::read_mirror(a.mirror);
   }
 }
 
@@ -235,7 +211,7 @@ void learn_score(const TrainArguments& arguments) {
   options.recipe = model.recipe;
   std::vector<int> ids;
   // A score is learned from starts about the true points: no boxes are read.
-  const auto faces = read_faces(arguments, arguments.truth, {}, options, ids);
+  const auto faces = read_faces(arguments, arguments.truth, std::nullopt, options, ids);
   for (const face::TrainingFace& face : faces)
     if (face.truth.cols() != model.points())
       throw Error(fmt::format("{}: faces of {} points, expected {} as {} has",
@@ -260,18 +236,17 @@ void run(const TrainArguments& arguments) {
                              : arguments.plot;
   prepare_output(arguments.output);
   prepare_output(chart);
-  face::TrainerOptions options = options_of(arguments);
+  const auto boxes = read_table(arguments.boxes);
+  face::TrainerOptions options = options_of(arguments, boxes);
   options.validate();
   std::vector<int> ids;
-  const auto faces = read_faces(arguments, arguments.truth, arguments.boxes, options, ids);
+  const auto faces = read_faces(arguments, arguments.truth, boxes, options, ids);
   std::vector<face::TrainingFace> dev;
   if (!arguments.dev.empty()) {
-    fs::path boxes = arguments.dev_boxes;
-    if (boxes.empty() && !arguments.boxes.empty()) {
-      boxes = arguments.dev;
-      boxes.replace_filename(arguments.dev.stem().string() + "_boxes.csv");
-    }
-    dev = read_faces(arguments, arguments.dev, boxes, options, ids);
+    const bool beside = arguments.dev_boxes.empty() && boxes;
+    const auto dev_boxes =
+        read_table(beside ? face::boxes_beside(arguments.dev) : arguments.dev_boxes);
+    dev = read_faces(arguments, arguments.dev, dev_boxes, options, ids);
   }
   learn_markup(arguments, ids, options);
   fmt::print("{} faces of {} points, {} starts each; {} dev faces; {} stages{}\n", faces.size(),

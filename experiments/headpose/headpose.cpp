@@ -2,18 +2,17 @@
 
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <limits>
-#include <sstream>
 
 #include "experiments/pose_objects.h"
 #include "experiments/pose_peers.h"
 #include "experiments/registry.h"
 #include "sdm/base/error.h"
+#include "sdm/base/text.h"
 #include "sdm/face/data/annotations.h"
 #include "sdm/face/data/markup.h"
+#include "sdm/io/file.h"
 #include "sdm/pose/head_pose.h"
 #include "sdm/pose/train/rigid_shape.h"
 
@@ -34,25 +33,18 @@ struct LabelledFace {
 
 /// Lines `image,yaw,pitch,roll,x0,y0,...`.
 std::vector<LabelledFace> read_labelled(const std::filesystem::path& path) {
-  std::ifstream file(path);
+  const TextLines file = io::read_lines(path);
   std::vector<LabelledFace> faces;
-  std::string line;
-  std::getline(file, line);  // the heading
-  for (int number = 2; std::getline(file, line); ++number) {
-    if (line.ends_with('\r')) line.pop_back();
-    std::istringstream cells(line);
-    std::string cell;
-    std::getline(cells, cell, ',');
+  for (std::size_t i = 1; i < file.lines.size(); ++i) {  // after the heading
     std::vector<double> values;
-    while (std::getline(cells, cell, ',')) {
-      char* end = nullptr;
-      values.push_back(std::strtod(cell.c_str(), &end));
-      if (end == cell.c_str() || *end != '\0')
-        throw Error(fmt::format("{}:{}: \"{}\", expected a number", path.string(), number, cell));
+    try {
+      const std::vector<std::string> cells = split_cells(file.lines[i]);
+      for (std::size_t k = 1; k < cells.size(); ++k) values.push_back(to_number(cells[k]));
+    } catch (const Error& error) {
+      file.fail(i, error.what());
     }
     if (values.size() != 3 + 2 * points)
-      throw Error(fmt::format("{}:{}: {} numbers, expected {}", path.string(), number,
-                              values.size(), 3 + 2 * points));
+      file.fail(i, fmt::format("{} numbers, expected {}", values.size(), 3 + 2 * points));
     LabelledFace& face = faces.emplace_back();
     face.label = Eigen::Map<const Eigen::Vector3d>(values.data());
     face.pixels = Eigen::Map<const Points2>(values.data() + 3, 2, points);

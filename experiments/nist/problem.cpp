@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <fstream>
 #include <numbers>
-#include <sstream>
 
 #include "experiments/nist/dual.h"
 #include "sdm/base/error.h"
+#include "sdm/base/text.h"
+#include "sdm/io/file.h"
 
 namespace sdm::experiments {
 namespace {
@@ -134,13 +133,6 @@ std::vector<NistModel> make_models() {
   };
 }
 
-std::vector<double> numbers_in(const std::string& line) {
-  std::istringstream words(line);
-  std::vector<double> numbers;
-  for (double value; words >> value;) numbers.push_back(value);
-  return numbers;
-}
-
 /// Some copies of Roszman1.dat print b1 as 1.20196866396E-0, the digits of NIST's 2.0196866396E-01
 /// moved by one column. The file's own sum of squares tells which of the two is meant.
 void put_right(NistProblem& problem) {
@@ -198,42 +190,42 @@ NistProblem read_nist(const std::filesystem::path& file) {
   if (problem.model.name.empty())
     throw Error(fmt::format("{}: no NIST problem is called {}", file.string(), stem));
 
-  std::ifstream stream(file);
-  if (!stream) throw Error(fmt::format("cannot read {}", file.string()));
+  const TextLines text = io::read_lines(file);
   const Index parameters = problem.parameters();
   for (auto& start : problem.starts) start = Vector<double>::Zero(parameters);
   problem.certified = Vector<double>::Zero(parameters);
 
-  const std::string rss = "Residual Sum of Squares:";
+  const std::string_view rss = "Residual Sum of Squares:";
   std::vector<std::vector<double>> data;
   Index found = 0;
   bool in_data = false;
-  std::string line;
-  for (int number = 1; std::getline(stream, line); ++number) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    int b = 0, after = 0;  // the number in "b3 =", and where its values begin
-    const auto where = [&] { return fmt::format("{}:{}", file.string(), number); };
+  const auto read = [&](std::string_view line) {
+    const std::vector<std::string> words = split_words(line);
+    if (words.empty()) return;
     if (in_data) {
-      data.push_back(numbers_in(line));
-      if (data.back().empty()) data.pop_back();
-    } else if (std::sscanf(line.c_str(), " b%d =%n", &b, &after) == 1 && after > 0) {
-      const Index j = b - 1;
-      const auto values = numbers_in(line.substr(static_cast<std::size_t>(after)));
-      if (j != found || j >= parameters || values.size() != 4)
+      data.push_back(to_numbers(line));
+    } else if (words.size() > 1 && words[0].starts_with('b') && words[1] == "=") {
+      const auto values = to_numbers(line.substr(line.find('=') + 1));
+      if (words[0] != fmt::format("b{}", found + 1) || found == parameters || values.size() != 4)
         throw Error(
-            fmt::format("{}: \"{}\", expected b{} with two starts, the certified value and "
-                        "its deviation",
-                        where(), line, found + 1));
-      problem.starts[0][j] = values[0];
-      problem.starts[1][j] = values[1];
-      problem.certified[j] = values[2];
+            fmt::format("\"{}\", expected b{} with two starts, the certified value and its "
+                        "deviation",
+                        line, found + 1));
+      problem.starts[0][found] = values[0];
+      problem.starts[1][found] = values[1];
+      problem.certified[found] = values[2];
       ++found;
     } else if (line.starts_with(rss)) {
-      const auto values = numbers_in(line.substr(rss.size()));
-      if (values.size() != 1) throw Error(fmt::format("{}: no sum of squares", where()));
-      problem.certified_rss = values[0];
+      problem.certified_rss = to_number(line.substr(rss.size()));
     } else if (line.starts_with("Data:") && found > 0) {
       in_data = true;
+    }
+  };
+  for (std::size_t i = 0; i < text.lines.size(); ++i) {
+    try {
+      read(text.lines[i]);
+    } catch (const Error& error) {
+      text.fail(i, error.what());
     }
   }
   if (found != parameters)

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <sstream>
-
 #include "sdm/base/error.h"
+#include "sdm/base/text.h"
+#include "sdm/io/file.h"
 
 namespace sdm::experiments {
 namespace {
@@ -26,37 +25,33 @@ Eigen::Vector2d undistort(const Eigen::Vector2d& seen, const double (&d)[5]) {
 }  // namespace
 
 Chessboard read_chessboard(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  if (!file) throw Error(fmt::format("{}: cannot be read", path.string()));
+  const TextLines file = io::read_lines(path);
   Chessboard out;
   double distortion[5] = {};
   std::vector<std::vector<Eigen::Vector4d>> corners;
-  int number = 0;
-  for (std::string line; std::getline(file, line);) {
-    ++number;
-    std::istringstream words(line);
-    std::string word;
-    if (line.empty() || line[0] == '#') continue;
-    bool good = true;
-    if (line[0] == 'K') {
-      std::string mark;
-      pose::Camera& c = out.camera;
-      words >> mark >> c.fx >> c.fy >> c.cx >> c.cy >> mark;
-      for (double& value : distortion) words >> value;
-      good = static_cast<bool>(words);
-    } else if (line.starts_with("VIEW")) {
-      words >> word;
-      good = static_cast<bool>(words >> out.views.emplace_back().name);
+  const auto read = [&](const std::vector<std::string>& words) {
+    if (words[0] == "K" && words.size() >= 11) {  // K fx fy cx cy D k1 k2 p1 p2 k3
+      out.camera = {to_number(words[1]), to_number(words[2]), to_number(words[3]),
+                    to_number(words[4])};
+      for (std::size_t k = 0; k < 5; ++k) distortion[k] = to_number(words[6 + k]);
+    } else if (words[0] == "VIEW" && words.size() >= 2) {
+      out.views.emplace_back().name = words[1];
       corners.emplace_back();
+    } else if (words.size() >= 4 && !corners.empty()) {
+      corners.back().emplace_back(to_number(words[0]), to_number(words[1]), to_number(words[2]),
+                                  to_number(words[3]));
     } else {
-      Eigen::Vector4d corner;
-      words >> corner[0] >> corner[1] >> corner[2] >> corner[3];
-      good = words && !corners.empty();
-      if (good) corners.back().push_back(corner);
+      throw Error("another line");
     }
-    if (!good)
-      throw Error(fmt::format("{}:{}: \"{}\", expected a camera, a view or X Y u v", path.string(),
-                              number, line));
+  };
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    const std::vector<std::string> words = split_words(file.lines[i]);
+    if (words.empty() || words[0].starts_with('#')) continue;
+    try {
+      read(words);
+    } catch (const Error&) {
+      file.fail(i, fmt::format("\"{}\", expected a camera, a view or X Y u v", file.lines[i]));
+    }
   }
   if (corners.empty()) throw Error(fmt::format("{}: no view", path.string()));
   const auto count = static_cast<Eigen::Index>(corners.front().size());

@@ -4,11 +4,10 @@
 
 #include <cstdint>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <span>
 
 #include "sdm/base/error.h"
+#include "sdm/io/file.h"
 
 namespace sdm::experiments {
 namespace {
@@ -87,9 +86,7 @@ void read_matrix(Bytes bytes, const std::string& prefix,
 }  // namespace
 
 std::map<std::string, Matrix<double>> read_mat_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(fmt::format("{}: there is no such file", path.string()));
-  const std::string content(std::istreambuf_iterator<char>(file), {});
+  const std::string content = io::read_text(path);
   try {
     if (!content.starts_with("MATLAB 5.0 MAT-file") || content.size() < kHeader)
       throw Error("no MATLAB 5 file");

@@ -13,6 +13,7 @@
 #include "sdm/base/random.h"
 #include "sdm/face/aligner.h"
 #include "sdm/face/data/annotations.h"
+#include "sdm/face/data/markup.h"
 #include "sdm/image/augment.h"
 #include "sdm/image/warp.h"
 
@@ -132,8 +133,10 @@ MovedStill::MovedStill(const Still& still, const MovedStillOptions& options)
   const Eigen::Vector2f low = still.points.rowwise().minCoeff(),
                         high = still.points.rowwise().maxCoeff();
   centre_ = (0.5F * (low + high)).cast<double>();
-  unit_ = still.points.cols() == 68 ? double((still.points.col(36) - still.points.col(45)).norm())
-                                    : 0.6 * double((high - low).maxCoeff());
+  const auto [right, left] = face::ibug(68).unit;
+  unit_ = still.points.cols() == 68
+              ? double((still.points.col(right) - still.points.col(left)).norm())
+              : 0.6 * double((high - low).maxCoeff());
   Random random(options.seed, "camera motion");
   for (int k = 0; k < kinds; ++k) {
     const double sign = random.sign();

@@ -46,7 +46,7 @@ struct MovedFrame {
 /// A still seen by a moving camera in changing light, as a video of one face with exact truth.
 class MovedStill {
  public:
-  /// The still must outlive this. Needs the 68-point markup (the eye corners 36 and 45) or gives
+  /// The still must outlive this. Needs the 68-point markup (its outer eye corners) or gives
   /// the face's size by the extent of its points.
   explicit MovedStill(const Still& still, const MovedStillOptions& options = {});
 

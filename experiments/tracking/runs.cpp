@@ -30,7 +30,8 @@ double error_of(const face::Shape& found, const face::Shape& truth, const std::v
     sum += static_cast<double>((found.col(p) - truth.col(p)).norm());
     ++count;
   }
-  return 100 * sum / count / static_cast<double>((truth.col(36) - truth.col(45)).norm());
+  const auto [right, left] = face::ibug(68).unit;
+  return 100 * sum / count / static_cast<double>((truth.col(right) - truth.col(left)).norm());
 }
 
 double error_of(const face::Shape& found, const face::Shape& truth) {

@@ -7,6 +7,8 @@
 
 #include <array>
 #include <cerrno>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -119,8 +121,10 @@ class Temporary {
     if (!path_.empty()) ::unlink(path_.c_str());
   }
   File& file() { return *file_; }
-  void become(const fs::path& target) {
+  void flush() {
     if (::fsync(file_->get()) != 0) fail("write to the disk", errno);
+  }
+  void become(const fs::path& target) {
     if (file_->close() != 0) fail("write to the disk", errno);
     if (::rename(path_.c_str(), target.c_str()) != 0) fail("replace the old file", errno);
     path_.clear();
@@ -129,6 +133,28 @@ class Temporary {
  private:
   fs::path path_;
   std::optional<File> file_;
+};
+
+// What stands where a file will be written.
+struct Target {
+  explicit Target(const fs::path& name) : path(name) {
+    struct stat old;
+    exists = ::stat(name.c_str(), &old) == 0;
+    if (exists) mode = old.st_mode;
+    if (exists && S_ISDIR(mode)) throw Error("is a folder, expected a file name");
+    // A link stays a link: what it points to is replaced.
+    std::error_code ignored;
+    if (replaceable() && fs::is_symlink(name, ignored)) path = fs::weakly_canonical(name, ignored);
+  }
+  // Nothing, or a file that another may take the place of.
+  bool replaceable() const { return !exists || S_ISREG(mode); }
+  void keep_mode(const File& file) const {
+    if (exists) ::fchmod(file.get(), mode & 07777);
+  }
+
+  fs::path path;
+  bool exists = false;
+  mode_t mode = 0;
 };
 
 }  // namespace
@@ -156,23 +182,51 @@ Model map(const fs::path& path, const Limits& limits) {
 
 void write(const fs::path& path, const Model& model) {
   at(path, [&] {
-    // A link stays a link: what it points to is replaced.
-    std::error_code ignored;
-    const fs::path target =
-        fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
-    struct stat old;
-    const bool replaces = ::stat(target.c_str(), &old) == 0;
-    if (replaces && S_ISDIR(old.st_mode)) throw Error("is a folder, expected a file name");
-    if (replaces && !S_ISREG(old.st_mode))
-      throw Error("is not a regular file and cannot be replaced");
-    Temporary temporary(target);
-    if (replaces) ::fchmod(temporary.file().get(), old.st_mode & 07777);
+    const Target target(path);
+    if (!target.replaceable()) throw Error("is not a regular file and cannot be replaced");
+    Temporary temporary(target.path);
+    target.keep_mode(temporary.file());
     serialize(model, [&](auto piece) { write_all(temporary.file(), piece); });
-    temporary.become(target);
+    temporary.flush();
+    temporary.become(target.path);
     // Makes the new name itself last through a power cut. The file is whole already, and some file
     // systems refuse this for folders, so a failure here is none.
-    if (const File parent(folder_of(target), O_RDONLY | O_DIRECTORY); parent.is_open())
+    if (const File parent(folder_of(target.path), O_RDONLY | O_DIRECTORY); parent.is_open())
       ::fsync(parent.get());
+  });
+}
+
+std::string read_text(const fs::path& path) {
+  return at(path, [&] {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) throw Error("is a folder, expected a file");
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    if (!file)
+      throw Error(
+          formatted("cannot be opened for reading: {}", std::generic_category().message(errno)));
+    std::string text(std::istreambuf_iterator<char>(file), {});
+    if (file.bad()) fail("read", errno);
+    return text;
+  });
+}
+
+TextLines read_lines(const fs::path& path) { return {path.string(), read_text(path)}; }
+
+void write_text(const fs::path& path, std::string_view text) {
+  at(path, [&] {
+    const Target target(path);
+    if (!target.replaceable()) {
+      errno = 0;
+      std::ofstream file(target.path, std::ios::binary);
+      if (!file.write(text.data(), static_cast<std::streamsize>(text.size())).flush())
+        fail("write", errno);
+      return;
+    }
+    Temporary temporary(target.path);
+    target.keep_mode(temporary.file());
+    write_all(temporary.file(), std::as_bytes(std::span(text)));
+    temporary.become(target.path);
   });
 }
 

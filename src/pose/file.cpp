@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
-#include <iterator>
 
 #include "base/formatted.h"
 #include "sdm/base/error.h"
@@ -17,10 +15,7 @@ void Estimator::save(const std::filesystem::path& path) const { io::write(path, 
 Estimator Estimator::load(const std::filesystem::path& path) { return io::load<Estimator>(path); }
 
 Points3 read_object(const std::filesystem::path& path, std::string_view group) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path))
-    throw Error(formatted("{}: cannot be read, expected an object file", path.string()));
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::string text = io::read_text(path);
   std::string ending = path.extension().string();
   std::transform(ending.begin(), ending.end(), ending.begin(),
                  [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });

@@ -1,44 +1,15 @@
 #include "sdm/pose/object.h"
 
 #include <Eigen/Eigenvalues>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
 #include "base/formatted.h"
 #include "sdm/base/error.h"
+#include "sdm/base/text.h"
 
 namespace sdm::pose {
 namespace {
-
-constexpr std::string_view spaces = " \t\r";
-
-/// Takes the next word off the front of a line; empty at its end.
-std::string_view next_word(std::string_view& line, std::string_view separators = spaces) {
-  const std::size_t begin = std::min(line.find_first_not_of(separators), line.size());
-  const std::size_t end = std::min(line.find_first_of(separators, begin), line.size());
-  const std::string_view word = line.substr(begin, end - begin);
-  line.remove_prefix(end);
-  return word;
-}
-
-std::optional<double> to_number(std::string_view word) {
-  if (word.starts_with('+')) word.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(value)) return {};
-  return value;
-}
-
-/// Calls `line(number, text)` for every line of a text.
-template <class Line>
-void each_line(std::string_view text, Line&& line) {
-  for (Eigen::Index number = 1; !text.empty(); ++number) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    line(number, text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-}
 
 Points3 to_points(const std::vector<Eigen::Vector3d>& list) {
   Points3 points(3, static_cast<Eigen::Index>(list.size()));
@@ -85,36 +56,38 @@ Points3 parse_obj(std::string_view text, std::string_view name, std::string_view
   std::vector<Eigen::Vector3d> vertices;
   std::vector<bool> used;
   bool in_group = false;
-  each_line(text, [&](Eigen::Index number, std::string_view line) {
-    const std::string_view kind = next_word(line);
+  const TextLines file{std::string(name), std::string(text)};
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    std::vector<std::string> words = split_words(file.lines[i]);
+    if (words.empty()) continue;
+    const std::string kind = words[0];
     if (kind == "v") {
+      words.resize(4);
       Eigen::Vector3d vertex;
-      for (double& value : vertex) {
-        const std::string_view word = next_word(line);
-        const std::optional<double> parsed = to_number(word);
-        if (!parsed)
-          throw Error(
-              formatted("{}:{}: a vertex has \"{}\", expected three numbers", name, number, word));
-        value = *parsed;
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        const std::optional<double> value = number_in(words[axis + 1]);
+        if (!value)
+          file.fail(i, formatted("a vertex has \"{}\", expected three numbers", words[axis + 1]));
+        vertex[static_cast<Eigen::Index>(axis)] = *value;
       }
       vertices.push_back(vertex);
       used.push_back(group.empty());
     } else if (kind == "g") {
-      in_group = next_word(line) == group;
+      in_group = (words.size() > 1 ? words[1] : "") == group;
     } else if (kind == "f") {
-      for (std::string_view word = next_word(line); !word.empty(); word = next_word(line)) {
-        const std::string_view corner = word.substr(0, word.find('/'));
+      for (std::size_t k = 1; k < words.size(); ++k) {
+        const std::string corner = words[k].substr(0, words[k].find('/'));
         // Indices count from 1; negative ones count back from the last vertex so far.
         const auto count = static_cast<double>(vertices.size());
-        const double index = to_number(corner).value_or(0);
+        const double index = number_in(corner).value_or(0);
         const double absolute = index < 0 ? count + index : index - 1;
         if (index == 0 || absolute != std::floor(absolute) || absolute < 0 || absolute >= count)
-          throw Error(formatted("{}:{}: a face names vertex \"{}\", expected one of the {} so far",
-                                name, number, word, vertices.size()));
+          file.fail(i, formatted("a face names vertex \"{}\", expected one of the {} so far",
+                                 words[k], vertices.size()));
         if (in_group) used[static_cast<std::size_t>(absolute)] = true;
       }
     }
-  });
+  }
   if (vertices.empty())
     throw Error(
         formatted("{}: no vertex (a line \"v X Y Z\"), expected a Wavefront OBJ file", name));
@@ -128,25 +101,21 @@ Points3 parse_obj(std::string_view text, std::string_view name, std::string_view
 Points3 parse_points(std::string_view text, std::string_view name) {
   std::vector<Eigen::Vector3d> points;
   bool heading_allowed = true;
-  each_line(text, [&](Eigen::Index number, std::string_view line) {
-    constexpr std::string_view separators = ", ;\t\r";
-    const std::string_view whole = line.substr(0, line.find('#'));
-    line = whole;
+  const TextLines file{std::string(name), std::string(text)};
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    const std::string_view line = file.lines[i].substr(0, file.lines[i].find('#'));
+    const std::vector<std::string> words = split_words(line, ", ;\t");
+    if (words.empty()) continue;
     std::vector<double> values;
-    std::size_t words = 0;
-    for (std::string_view word = next_word(line, separators); !word.empty();
-         word = next_word(line, separators)) {
-      ++words;
-      if (const std::optional<double> value = to_number(word)) values.push_back(*value);
-    }
-    if (words == 0) return;
-    if (words == 3 && values.size() == 3) {
+    for (const std::string& word : words)
+      if (const std::optional<double> value = number_in(word)) values.push_back(*value);
+    if (words.size() == 3 && values.size() == 3) {
       points.emplace_back(values[0], values[1], values[2]);
     } else if (!values.empty() || !heading_allowed) {
-      throw Error(formatted("{}:{}: \"{}\", expected three numbers X, Y, Z", name, number, whole));
+      file.fail(i, formatted("\"{}\", expected three numbers X, Y, Z", line));
     }
     heading_allowed = false;
-  });
+  }
   if (points.empty()) throw Error(formatted("{}: no points, expected lines X, Y, Z", name));
   return to_points(points);
 }

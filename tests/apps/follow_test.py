@@ -167,7 +167,7 @@ def test_bad_input_is_told_and_leaves_the_output_alone(folder, frames):
     refuse([folder / "flat", *box], "nothing to follow")
     (folder / "words.txt").write_text("60 40 eighty 70")
     refuse([frames, "--select", folder / "words.txt"], "expected numbers only")
-    refuse([frames, "--select", folder / "none.txt"], "no such file")
+    refuse([frames, "--select", folder / "none.txt"], "none.txt: cannot be opened")
     refuse([frames, *box, "--select", folder / "words.txt"], "--select", code=2)
     refuse([frames], "--box", code=2)
     refuse([frames, *box, "--model", "rubber"], "rubber", code=2)

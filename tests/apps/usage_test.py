@@ -48,7 +48,7 @@ MISTAKES = [
     ("info folder", FAILED, "folder: is a folder"),
     ("info junk.sdm", FAILED, "junk.sdm: not a model file"),
     ("pose", USAGE, "subcommand is required"),
-    ("pose train nothere.obj -o x.sdm", FAILED, "nothere.obj: cannot be read"),
+    ("pose train nothere.obj -o x.sdm", FAILED, "nothere.obj: cannot be opened"),
     ("pose train cube -o x.sdm --points -3", USAGE, "-3, expected 0 or more"),
     ("pose estimate cube.sdm typo.csv", FAILED, 'typo.csv:1: "1o", expected a number'),
     ("pose estimate cube.sdm heading.csv", FAILED, "heading.csv: no image points"),

@@ -75,7 +75,7 @@ TEST_F(PoseFiles, ObjectsAreReadByTheirEnding) {
   EXPECT_THAT([&] { read_object(folder_ / "a.csv", "body"); },
               ThrowsMessage<Error>(HasSubstr("a.csv: has no group \"body\"")));
   EXPECT_THAT([&] { read_object(folder_ / "missing.obj"); },
-              ThrowsMessage<Error>(HasSubstr("missing.obj: cannot be read")));
+              ThrowsMessage<Error>(HasSubstr("missing.obj: cannot be opened")));
   EXPECT_THROW(read_object(folder_.path()), Error);
 }
 

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <string_view>
 
 #include "sdm/base/error.h"
+#include "sdm/base/text.h"
 #include "sdm/io/bytes.h"
 
 namespace sdm::io {
@@ -30,5 +33,13 @@ T load(const std::filesystem::path& path) {
 /// temporary file in the same folder, flushed to the disk, then renamed. When it fails (disk full,
 /// no permission) the old file is untouched, the temporary file is gone and the Error says why.
 void write(const std::filesystem::path& path, const Model& model);
+
+/// The whole of a file that is no model, as it is or as lines. Errors begin with the path.
+std::string read_text(const std::filesystem::path& path);
+TextLines read_lines(const std::filesystem::path& path);
+
+/// Replaces a file as `write` does, without waiting for the disk: there may be thousands of them.
+/// What is no regular file, such as a pipe or /dev/stdout, is written to.
+void write_text(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace sdm::io

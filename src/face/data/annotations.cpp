@@ -3,13 +3,13 @@
 #include <cmath>
 
 #include "base/formatted.h"
-#include "face/data/text.h"
+#include "face/data/readers.h"
 
 namespace sdm::face {
 namespace {
 
 // The points that a heading `file,x0,y0,...` names; a line that is no heading names none.
-std::vector<int> heading_ids(const TextFile& file, const std::vector<std::string>& cells) {
+std::vector<int> heading_ids(const TextLines& file, const std::vector<std::string>& cells) {
   std::vector<int> ids;
   if (cells.size() < 3 || !cells[1].starts_with('x')) return ids;
   if (cells.size() % 2 == 0) file.fail(0, "the heading has an x without its y");
@@ -51,7 +51,7 @@ Annotations read_annotations(const std::filesystem::path& path, const ReadOption
 }
 
 Annotations read_csv(const std::filesystem::path& path, const ReadOptions& options) {
-  const TextFile file(path);
+  const TextLines file = io::read_lines(path);
   Annotations annotations;
   annotations.folder = path.parent_path();
   for (std::size_t i = 0; i < file.lines.size(); ++i) {
@@ -90,7 +90,7 @@ void write_csv(const std::filesystem::path& path, const Annotations& annotations
     }
     text += '\n';
   }
-  write_text(path, text);
+  io::write_text(path, text);
 }
 
 }  // namespace sdm::face

@@ -18,9 +18,10 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::array kNormalisers{Normaliser::outer_eyes, Normaliser::eye_centres,
                                   Normaliser::box_diagonal};
 
-Eigen::Vector2f mean_of(const Shape& truth, const std::vector<int>& ids, int first, int last) {
+Eigen::Vector2f mean_of(const Shape& truth, const std::vector<int>& ids,
+                        const std::vector<int>& wanted) {
   Eigen::Vector2f sum = Eigen::Vector2f::Zero();
-  for (int id = first; id <= last; ++id) {
+  for (int id : wanted) {
     const auto found = std::find(ids.begin(), ids.end(), id);
     if (found == ids.end() || truth.col(found - ids.begin()).hasNaN())
       throw Error(formatted(
@@ -28,7 +29,7 @@ Eigen::Vector2f mean_of(const Shape& truth, const std::vector<int>& ids, int fir
           id));
     sum += truth.col(found - ids.begin());
   }
-  return sum / float(last - first + 1);
+  return sum / float(wanted.size());
 }
 
 double diagonal(const Shape& truth) {
@@ -52,16 +53,6 @@ std::vector<int> common_ids(const std::vector<int>& a, const std::vector<int>& b
   std::copy_if(a.begin(), a.end(), std::back_inserter(ids),
                [&](int id) { return std::find(b.begin(), b.end(), id) != b.end(); });
   return ids;
-}
-
-// Points that are not of the 68 have numbers for names and no regions.
-Markup markup_of(const std::vector<int>& ids, const std::vector<int>& all) {
-  const std::vector<int> ibug68 = ibug(68).ids;
-  if (std::is_permutation(all.begin(), all.end(), ibug68.begin(), ibug68.end())) return ibug(ids);
-  Markup markup;
-  markup.ids = ids;
-  for (int id : ids) markup.names.push_back(std::to_string(id));
-  return markup;
 }
 
 // Sums of the errors of a point or a region over faces.
@@ -110,10 +101,12 @@ double normalising_length(const Shape& truth, const std::vector<int>& ids, Norma
   if (normaliser == Normaliser::box_diagonal) {
     length = diagonal(truth);
   } else {
+    const Markup all = ibug(68);  // in which positions are numbers
     const bool corners = normaliser == Normaliser::outer_eyes;
-    const Eigen::Vector2f right = mean_of(truth, ids, 36, corners ? 36 : 41);
+    const Eigen::Vector2f right =
+        mean_of(truth, ids, corners ? std::vector{all.unit.first} : all.region("right_eye"));
     const Eigen::Vector2f left =
-        corners ? mean_of(truth, ids, 45, 45) : mean_of(truth, ids, 42, 47);
+        mean_of(truth, ids, corners ? std::vector{all.unit.second} : all.region("left_eye"));
     length = (right - left).norm();
   }
   if (!(length > 0))

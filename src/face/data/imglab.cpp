@@ -6,7 +6,7 @@
 #include <map>
 
 #include "base/formatted.h"
-#include "face/data/text.h"
+#include "face/data/readers.h"
 
 namespace sdm::face {
 namespace {
@@ -35,7 +35,7 @@ std::string decoded(std::string_view text) {
 
 class TagReader {
  public:
-  explicit TagReader(const TextFile& file) : file_(file), rest_(file.text) {}
+  explicit TagReader(const TextLines& file) : file_(file), rest_(file.text) {}
 
   /// The next tag; false at the end of the file.
   bool next(Tag& tag) {
@@ -104,7 +104,7 @@ class TagReader {
     if (rest_.empty()) broken();
   }
 
-  const TextFile& file_;
+  const TextLines& file_;
   std::string_view rest_;
   std::size_t line_ = 0;
 };
@@ -160,7 +160,7 @@ std::string escaped(const std::string& text) {
 }  // namespace
 
 Annotations read_imglab(const std::filesystem::path& path, const ReadOptions& options) {
-  const TextFile file(path);
+  const TextLines file = io::read_lines(path);
   Annotations annotations;
   annotations.folder = path.parent_path();
   std::vector<Parts> parts;
@@ -254,7 +254,7 @@ void write_imglab(const std::filesystem::path& path, const Annotations& annotati
         i + 1 == annotations.faces.size() || annotations.faces[i + 1].file != face.file;
     if (last) text += "  </image>\n";
   }
-  write_text(path, text + "</images>\n</dataset>\n");
+  io::write_text(path, text + "</images>\n</dataset>\n");
 }
 
 }  // namespace sdm::face

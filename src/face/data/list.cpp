@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "base/formatted.h"
-#include "face/data/text.h"
+#include "face/data/readers.h"
 
 namespace sdm::face {
 namespace {
@@ -41,7 +41,7 @@ void add_points(Annotations& annotations, const std::string& file, Shape points)
 }  // namespace
 
 Annotations read_list(const std::filesystem::path& path, const ReadOptions& options) {
-  const TextFile file(path);
+  const TextLines file = io::read_lines(path);
   Annotations annotations;
   annotations.folder = path.parent_path();
   for (std::size_t i = 0; i < file.lines.size(); ++i) {
@@ -82,7 +82,7 @@ void write_list(const std::filesystem::path& path, const Annotations& annotation
     }
     text += '\n';
   }
-  write_text(path, text);
+  io::write_text(path, text);
 }
 
 }  // namespace sdm::face

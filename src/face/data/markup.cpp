@@ -2,15 +2,20 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "base/formatted.h"
 #include "sdm/base/error.h"
+#include "sdm/base/text.h"
+#include "sdm/io/file.h"
 
 namespace sdm::face {
 namespace {
 
 constexpr int kPoints = 68;
+constexpr int kReductions[] = {68, 66, 51, 49};
+constexpr std::pair kOuterEyeCorners{36, 45};
 
 struct Range {
   const char* name;
@@ -52,8 +57,14 @@ int partner(int id) {
 
 }  // namespace
 
+std::vector<int> Markup::region(const std::string& name) const {
+  for (const Region& one : regions)
+    if (one.name == name) return one.points;
+  return {};
+}
+
 Markup ibug(int points) {
-  if (points != 68 && points != 66 && points != 51 && points != 49)
+  if (std::find(std::begin(kReductions), std::end(kReductions), points) == std::end(kReductions))
     throw Error(formatted("a markup of {} points, expected 68, 66, 51 or 49", points));
   std::vector<int> ids;
   for (int id = points > 60 ? 0 : 17; id < kPoints; ++id)
@@ -84,7 +95,34 @@ Markup ibug(const std::vector<int>& ids) {
   }
   for (int id : ids) markup.mirror.push_back(position[partner(id)]);
   if (std::count(markup.mirror.begin(), markup.mirror.end(), -1) > 0) markup.mirror.clear();
+  const std::pair unit{position[kOuterEyeCorners.first], position[kOuterEyeCorners.second]};
+  if (unit.first >= 0 && unit.second >= 0) markup.unit = unit;
   return markup;
+}
+
+Markup markup_of(const std::vector<int>& ids, const std::vector<int>& all) {
+  for (const int points : kReductions) {
+    const std::vector<int> known = ibug(points).ids;
+    if (std::is_permutation(all.begin(), all.end(), known.begin(), known.end())) return ibug(ids);
+  }
+  Markup markup;
+  markup.ids = ids;
+  for (int id : ids) markup.names.push_back(std::to_string(id));
+  return markup;
+}
+
+std::vector<int> read_mirror(const std::filesystem::path& path) {
+  const TextLines file = io::read_lines(path);
+  std::vector<int> mirror;
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    for (const std::string& word : split_words(file.lines[i])) {
+      const double partner = number_in(word).value_or(-1);
+      if (partner < 0 || partner > 1e6 || partner != std::floor(partner))
+        file.fail(i, formatted("'{:.40}', expected the position of a point's partner", word));
+      mirror.push_back(static_cast<int>(partner));
+    }
+  }
+  return mirror;
 }
 
 Shape select(const Shape& shape, const std::vector<int>& from, const std::vector<int>& to) {

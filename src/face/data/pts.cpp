@@ -11,7 +11,7 @@
 #include <cmath>
 
 #include "base/formatted.h"
-#include "face/data/text.h"
+#include "face/data/readers.h"
 
 namespace sdm::face {
 namespace {
@@ -40,7 +40,7 @@ std::vector<std::filesystem::path> pts_files(const std::filesystem::path& folder
 }  // namespace
 
 Shape read_pts_points(const std::filesystem::path& path) {
-  const TextFile file(path);
+  const TextLines file = io::read_lines(path);
   std::vector<float> numbers;
   double declared = -1;
   bool open = false, closed = false;
@@ -109,7 +109,7 @@ void write_pts(const std::filesystem::path& path, const Shape& points) {
       text += formatted("{} {}\n", double(points(0, i)) + 1, double(points(1, i)) + 1);
     }
   }
-  write_text(path, text + "}\n");
+  io::write_text(path, text + "}\n");
 }
 
 }  // namespace sdm::face

@@ -33,7 +33,7 @@ TEST_F(HeadPose, NamesTheCellThatIsNoNumber) {
     run_headpose(context);
     FAIL() << "took it for a number";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("head_pose_dev.csv:3: \"1o\""));
+    EXPECT_THAT(error.what(), testing::HasSubstr("head_pose_dev.csv:3: '1o'"));
   }
 }
 

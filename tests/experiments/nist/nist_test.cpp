@@ -59,7 +59,7 @@ TEST_F(NistFile, ErrorsNameFileAndLine) {
   EXPECT_THAT(message(write_file("Misra1a", good_b2, "")), HasSubstr("no data"));
   EXPECT_THAT(message(write_file("Misra1a", good_b2, "1 2\n3\n")), HasSubstr("observation 2"));
   EXPECT_THAT(message(write_file("Misra9", good_b2, "1 2\n")), HasSubstr("Misra9"));
-  EXPECT_THAT(message("no/such/Misra1a.dat"), HasSubstr("cannot read"));
+  EXPECT_THAT(message("no/such/Misra1a.dat"), HasSubstr("cannot be opened"));
 }
 
 TEST(NistModels, AreTwentySevenWithDerivativesThatAgreeWithDifferences) {

@@ -31,6 +31,53 @@ TEST(Boxes, OfOneDetectorNeedNoName) {
   EXPECT_EQ(read_boxes(path, "haar_alt2").at("p.jpg").size(), 2u);
 }
 
+TEST(Boxes, OfAllDetectorsAreReadAtOnce) {
+  const TemporaryFolder folder;
+  const auto path =
+      folder.write("boxes.csv",
+                   "file,a_x,a_y,a_w,a_h,haar_alt2_x,haar_alt2_y,haar_alt2_w,haar_alt2_h,note\n"
+                   "p.jpg,1,2,3,4,5,6,7,8,good\nq.jpg,,,,,1,1,2,2,\n");
+  const BoxTable table = read_box_table(path);
+  EXPECT_THAT(table.detectors, testing::ElementsAre("a", "haar_alt2"));
+  EXPECT_THAT(table.by_preference(), testing::ElementsAre("haar_alt2", "a"));
+  for (const std::string& name : table.detectors)
+    for (const auto& [file, boxes] : read_boxes(path, name)) {
+      ASSERT_EQ(table.of(name).at(file).size(), boxes.size());
+      for (std::size_t i = 0; i < boxes.size(); ++i)
+        EXPECT_EQ(table.of(name).at(file)[i].x, boxes[i].x);
+    }
+  Annotations faces;
+  faces.ids = {0};
+  for (const char* file : {"p.jpg", "q.jpg", "r.jpg"})
+    faces.faces.push_back({file, Shape::Zero(2, 1), {}});
+  const auto boxes = boxes_of(faces, table, {"haar_alt2", "a"});
+  EXPECT_EQ(boxes[0][0].x, 5);
+  EXPECT_EQ(boxes[0][1].x, 1);
+  EXPECT_EQ(boxes[1][0].width, 2);
+  EXPECT_EQ(boxes[1][1].width, 0);
+  EXPECT_EQ(boxes[2][0].width, 0);
+  expect_error(
+      [&] {
+        boxes_of(faces, table, {"a", "c"});
+      },
+      "boxes.csv:1: no boxes of the detector");
+}
+
+TEST(Boxes, WithoutANameAreCalledBox) {
+  const TemporaryFolder folder;
+  const BoxTable table = read_box_table(folder.write("b.csv", "file,x,y,w,h\np.jpg,1,2,3,4\n"));
+  EXPECT_THAT(table.by_preference(), testing::ElementsAre("box"));
+  EXPECT_EQ(table.of("box").size(), 1u);
+  const BoxTable named = read_box_table(folder.write("n.csv", "file,a_x,a_y,a_w,a_h\n"));
+  EXPECT_THAT(named.by_preference(), testing::ElementsAre("a"));
+  EXPECT_NO_THROW(named.of("box"));
+}
+
+TEST(Boxes, AreBesideTheAnnotations) {
+  EXPECT_EQ(boxes_beside("some/folder/test.csv"), "some/folder/test_boxes.csv");
+  EXPECT_EQ(boxes_beside("test.xml"), "test_boxes.csv");
+}
+
 TEST(Boxes, ComeBackAsWritten) {
   const TemporaryFolder folder;
   write_boxes(folder / "boxes.csv", {{"p.jpg", {{1.5F, 2, 3, 4}}}, {"none.jpg", {}}}, "mine");

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tests/io/expect_error.h"
+#include "tests/temporary_folder.h"
 
 namespace sdm::face {
 namespace {
@@ -62,6 +63,45 @@ TEST(Markup, RegionsCoverEveryPointOnce) {
 TEST(Markup, AMirrorNeedsBothPartners) {
   EXPECT_TRUE(ibug(std::vector{36, 30}).mirror.empty());
   EXPECT_THAT(ibug(std::vector{36, 30, 45}).mirror, ElementsAre(2, 1, 0));
+}
+
+// The drawing of 300-W: 36 and 45 are the corners at the temples.
+TEST(Markup, TheUnitIsBetweenTheOuterEyeCorners) {
+  for (int points : {68, 66, 51, 49}) {
+    const Markup markup = ibug(points);
+    EXPECT_EQ(markup.ids[std::size_t(markup.unit.first)], 36);
+    EXPECT_EQ(markup.ids[std::size_t(markup.unit.second)], 45);
+  }
+  EXPECT_EQ(ibug(std::vector{36, 30}).unit, std::pair(-1, -1));
+}
+
+TEST(Markup, ARegionHasItsPointsAndAnUnknownOneNone) {
+  EXPECT_THAT(ibug(66).region("jaw"), testing::SizeIs(17));
+  EXPECT_THAT(ibug(51).region("jaw"), testing::IsEmpty());
+  EXPECT_THAT(ibug(51).region("right_eye"), ElementsAre(19, 20, 21, 22, 23, 24));
+  EXPECT_THAT(ibug(51).region("tail"), testing::IsEmpty());
+}
+
+TEST(Markup, IsKnownByTheNumbersOfThePoints) {
+  std::vector<int> ids = ibug(66).ids;
+  std::reverse(ids.begin(), ids.end());
+  EXPECT_EQ(markup_of(ids).names, ibug(ids).names);
+  EXPECT_EQ(markup_of(ids).mirror, ibug(ids).mirror);
+  EXPECT_EQ(markup_of({36, 45}, ids).unit, std::pair(0, 1));
+  // As many as a markup has, but others: 51 points of something else, numbered from 0.
+  std::vector<int> others(51);
+  for (int i = 0; i < 51; ++i) others[std::size_t(i)] = i;
+  EXPECT_TRUE(markup_of(others).regions.empty());
+  EXPECT_EQ(markup_of(others).unit, std::pair(-1, -1));
+  EXPECT_EQ(markup_of(others).names[7], "7");
+}
+
+TEST(Markup, AMirrorIsReadFromAFile) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(read_mirror(folder.write("m.txt", "1 0\n2\n")), ElementsAre(1, 0, 2));
+  for (const char* bad : {"1 0\n2.5\n", "1 0\ntwo\n", "1 0\n-1\n"})
+    expect_error([&] { read_mirror(folder.write("m.txt", bad)); }, "m.txt:2: ");
+  expect_error([&] { read_mirror(folder / "no.txt"); }, "no.txt: cannot be opened");
 }
 
 TEST(Markup, SelectPicksPointsByNumber) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sdm/face/shape.h"
@@ -22,7 +24,12 @@ struct Markup {
   /// Empty where it is not known, or where a point's partner is not among the points.
   std::vector<int> mirror;
   std::vector<Region> regions;
+  /// The outer eye corners, whose distance is the unit of a face; -1 where one is not among the
+  /// points.
+  std::pair<int, int> unit{-1, -1};
 
+  /// The points of a region; empty where there is none of this name.
+  std::vector<int> region(const std::string& name) const;
   int size() const { return int(ids.size()); }
 };
 
@@ -36,6 +43,15 @@ Markup ibug(int points = 68);
 
 /// These points of the 68, in this order. Throws: a number outside 0-67, or one that comes twice.
 Markup ibug(const std::vector<int>& ids);
+
+/// What is known of the points `ids` of faces that have the points `all`: all of it where these are
+/// one of the markups above, in any order; else their numbers are their names.
+Markup markup_of(const std::vector<int>& ids, const std::vector<int>& all);
+inline Markup markup_of(const std::vector<int>& ids) { return markup_of(ids, ids); }
+
+/// Reads a mirror of one's own: the position of each point's partner, from 0. Throws: the file
+/// cannot be read; something in it is no whole number.
+std::vector<int> read_mirror(const std::filesystem::path& path);
 
 /// The points `to` of a shape that has the points `from`. A point that `from` lacks is NaN.
 /// Throws: the shape has another size than `from`.

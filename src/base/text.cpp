@@ -1,0 +1,102 @@
+#include "sdm/base/text.h"
+
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "base/formatted.h"
+#include "sdm/base/error.h"
+
+namespace sdm {
+namespace {
+
+std::vector<std::string> split(std::string_view line, std::string_view separators) {
+  std::vector<std::string> parts(1);
+  bool in_quotes = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '"') {
+      const bool twice = in_quotes && line.substr(i + 1).starts_with('"');
+      if (twice) parts.back() += line[++i];
+      if (!twice) in_quotes = !in_quotes;
+    } else if (!in_quotes && separators.find(c) != std::string_view::npos) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
+TextLines::TextLines(std::string name_, std::string text_)
+    : name(std::move(name_)), text(std::move(text_)) {
+  std::string_view rest = text;
+  if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('\n');
+    std::string_view line = rest.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    lines.push_back(line);
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  }
+}
+
+void TextLines::fail(std::size_t index, const std::string& what) const {
+  throw Error(formatted("{}:{}: {}", name, index + 1, what));
+}
+
+std::string_view stripped(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::vector<std::string> split_cells(std::string_view line) {
+  std::vector<std::string> cells = split(line, ",");
+  for (std::string& cell : cells) cell = std::string(stripped(cell));
+  return cells;
+}
+
+std::vector<std::string> split_words(std::string_view line, std::string_view separators) {
+  std::vector<std::string> words = split(line, separators);
+  std::erase(words, "");
+  return words;
+}
+
+std::string quoted(const std::string& text, std::string_view separators) {
+  if (text.find_first_of(separators) == std::string::npos &&
+      text.find_first_of("\"\n") == std::string::npos)
+    return text;
+  std::string result = "\"";
+  for (char c : text) {
+    if (c == '"') result += c;
+    result += c;
+  }
+  return result + '"';
+}
+
+std::optional<double> number_in(std::string_view text) {
+  text = stripped(text);
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(float(value)))
+    return {};
+  return value;
+}
+
+double to_number(std::string_view text) {
+  const std::optional<double> value = number_in(text);
+  if (!value) throw Error(formatted("'{:.40}', expected a number", stripped(text)));
+  return *value;
+}
+
+std::vector<double> to_numbers(std::string_view line, std::string_view separators) {
+  std::vector<double> numbers;
+  for (const std::string& word : split_words(line, separators)) numbers.push_back(to_number(word));
+  return numbers;
+}
+
+}  // namespace sdm

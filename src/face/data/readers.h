@@ -1,0 +1,41 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "sdm/base/error.h"
+#include "sdm/base/text.h"
+#include "sdm/face/data/annotations.h"
+#include "sdm/io/file.h"
+
+// What the readers of annotations share.
+namespace sdm::face {
+
+/// `to_number`, with NaN for an empty text and for `nan`.
+double to_coordinate(std::string_view text);
+
+/// Throws: a point of which one coordinate is known and the other is not.
+void check_pairs(const Shape& points);
+
+/// 0, 1, ... count - 1.
+std::vector<int> first_ids(std::size_t count);
+
+/// Does `read`; where that throws and options allow it, tells in `annotations` and goes on.
+template <class Read>
+void read_or_skip(Annotations& annotations, const ReadOptions& options, Read&& read) {
+  try {
+    read();
+  } catch (const Error& error) {
+    if (!options.skip_bad) throw;
+    annotations.skipped.emplace_back(error.what());
+  }
+}
+
+/// What every reader ends with. Throws: no face was found.
+Annotations checked(Annotations annotations, const std::filesystem::path& path);
+
+/// One .pts file, 0-based.
+Shape read_pts_points(const std::filesystem::path& path);
+
+}  // namespace sdm::face
