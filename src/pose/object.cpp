@@ -1,11 +1,11 @@
 #include "sdm/pose/object.h"
 
 #include <Eigen/Eigenvalues>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
 #include "base/formatted.h"
+#include "base/numbers.h"
 #include "sdm/base/error.h"
 
 namespace sdm::pose {
@@ -20,14 +20,6 @@ std::string_view next_word(std::string_view& line, std::string_view separators =
   const std::string_view word = line.substr(begin, end - begin);
   line.remove_prefix(end);
   return word;
-}
-
-std::optional<double> to_number(std::string_view word) {
-  if (word.starts_with('+')) word.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(value)) return {};
-  return value;
 }
 
 /// Calls `line(number, text)` for every line of a text.
@@ -91,7 +83,7 @@ Points3 parse_obj(std::string_view text, std::string_view name, std::string_view
       Eigen::Vector3d vertex;
       for (double& value : vertex) {
         const std::string_view word = next_word(line);
-        const std::optional<double> parsed = to_number(word);
+        const std::optional<double> parsed = parse_number(word);
         if (!parsed)
           throw Error(
               formatted("{}:{}: a vertex has \"{}\", expected three numbers", name, number, word));
@@ -106,7 +98,7 @@ Points3 parse_obj(std::string_view text, std::string_view name, std::string_view
         const std::string_view corner = word.substr(0, word.find('/'));
         // Indices count from 1; negative ones count back from the last vertex so far.
         const auto count = static_cast<double>(vertices.size());
-        const double index = to_number(corner).value_or(0);
+        const double index = parse_number(corner).value_or(0);
         const double absolute = index < 0 ? count + index : index - 1;
         if (index == 0 || absolute != std::floor(absolute) || absolute < 0 || absolute >= count)
           throw Error(formatted("{}:{}: a face names vertex \"{}\", expected one of the {} so far",
@@ -137,7 +129,7 @@ Points3 parse_points(std::string_view text, std::string_view name) {
     for (std::string_view word = next_word(line, separators); !word.empty();
          word = next_word(line, separators)) {
       ++words;
-      if (const std::optional<double> value = to_number(word)) values.push_back(*value);
+      if (const std::optional<double> value = parse_number(word)) values.push_back(*value);
     }
     if (words == 0) return;
     if (words == 3 && values.size() == 3) {

@@ -1,6 +1,5 @@
 #include "face/data/text.h"
 
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <iterator>
@@ -8,6 +7,7 @@
 #include <numeric>
 
 #include "base/formatted.h"
+#include "base/numbers.h"
 
 namespace sdm::face {
 
@@ -91,13 +91,10 @@ std::string quoted(const std::string& text) {
 
 double to_number(std::string_view text) {
   text = stripped(text);
-  std::string_view digits = text;
-  if (digits.starts_with('+')) digits.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size() || !std::isfinite(float(value)))
+  const std::optional<double> value = parse_number(text);
+  if (!value || !std::isfinite(float(*value)))
     throw Error(formatted("'{:.40}', expected a number", text));
-  return value;
+  return *value;
 }
 
 double to_coordinate(std::string_view text) {
