@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <charconv>
 #include <fstream>
 #include <limits>
 #include <memory>
@@ -13,6 +12,7 @@
 #include "apps/sdm/numbers.h"
 #include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
+#include "base/numbers.h"
 #include "sdm/base/error.h"
 #include "sdm/pose/file.h"
 #include "sdm/pose/object.h"
@@ -88,11 +88,11 @@ std::vector<Points2> read_images(const std::string& path, Index points) {
       std::string cell = line.substr(begin, end - begin);
       std::erase(cell, ' ');
       double value = std::numeric_limits<double>::quiet_NaN();
-      if (!cell.empty()) {
-        const auto [stop, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-        const bool whole = error == std::errc() && stop == cell.data() + cell.size();
-        any_number = any_number || whole;
-        if (!whole) bad = cell;
+      if (const std::optional<double> parsed = parse_number(cell)) {
+        value = *parsed;
+        any_number = true;
+      } else if (!cell.empty() && cell != "nan" && cell != "NaN" && cell != "NAN") {
+        bad = cell;
       }
       values.push_back(value);
       begin = end + 1;
