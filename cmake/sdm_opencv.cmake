@@ -1,8 +1,9 @@
 # sdm_find_opencv(TARGET module ...): an imported target with OpenCV's headers and these modules, if
-# every one is there; otherwise no target, and a line that says which is missing. Debian's module
-# packages bring headers and libraries but no CMake package, so both ways of finding them count.
+# every one is there; otherwise no target, and a line that says which is missing. No target either
+# with SDM_OPENCV off. Debian's module packages bring headers and libraries but no CMake package, so
+# both ways of finding them count.
 function(sdm_find_opencv target)
-  if(TARGET ${target})
+  if(TARGET ${target} OR NOT SDM_OPENCV)
     return()
   endif()
   find_package(OpenCV QUIET COMPONENTS ${ARGN})

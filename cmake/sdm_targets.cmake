@@ -94,3 +94,11 @@ function(sdm_test name)
   target_link_libraries(${name}_test PRIVATE ${TEST_LINK} fmt::fmt GTest::gmock GTest::gtest_main)
   gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60)
 endfunction()
+
+# sdm_standard_only_test(NAME SOURCES a_test.cpp ... LINK target ... REPLACES folder/platform.cpp): the
+# tests once more, with the branch of this file that knows no operating system.
+function(sdm_standard_only_test name)
+  cmake_parse_arguments(TEST "" "REPLACES" "SOURCES;LINK" ${ARGN})
+  sdm_test(${name}_standard_only SOURCES ${TEST_SOURCES} ${PROJECT_SOURCE_DIR}/${TEST_REPLACES} LINK ${TEST_LINK})
+  target_compile_definitions(${name}_standard_only_test PRIVATE SDM_STANDARD_ONLY)
+endfunction()

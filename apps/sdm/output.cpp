@@ -1,11 +1,10 @@
 #include "apps/sdm/output.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
+#include <system_error>
 
+#include "apps/sdm/platform.h"
 #include "sdm/base/error.h"
 
 namespace sdm::app {
@@ -19,8 +18,9 @@ void prepare_output(const std::filesystem::path& file) {
   fs::create_directories(folder, failed);
   if (failed)
     throw Error(fmt::format("cannot make the folder {}: {}", folder.string(), failed.message()));
-  if (access(folder.c_str(), W_OK) != 0)
-    throw Error(fmt::format("cannot write into {}: {}", folder.string(), std::strerror(errno)));
+  if (const int error = error_of_writing_into(folder); error != 0)
+    throw Error(fmt::format("cannot write into {}: {}", folder.string(),
+                            std::generic_category().message(error)));
 }
 
 }  // namespace sdm::app

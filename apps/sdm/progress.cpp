@@ -1,10 +1,11 @@
 #include "apps/sdm/progress.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+
+#include "apps/sdm/platform.h"
 
 namespace sdm::app {
 namespace {
@@ -21,7 +22,7 @@ std::string duration(double seconds) {
 
 Progress::Progress(std::string title)
     : title_(std::move(title)),
-      terminal_(isatty(fileno(stderr)) != 0),
+      terminal_(is_terminal(stderr)),
       start_(Clock::now()),
       next_(start_ + 2s) {}
 

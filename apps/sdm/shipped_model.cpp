@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "apps/sdm/platform.h"
 #include "sdm/base/error.h"
 
 namespace sdm::app {
@@ -18,9 +19,8 @@ std::vector<fs::path> folders() {
   std::vector<fs::path> folders;
   if (const char* named = std::getenv("SDM_MODELS")) folders.emplace_back(named);
   // Beside the program, not at a fixed prefix: an unpacked or moved package works too.
-  std::error_code unknown;
-  const fs::path program = fs::read_symlink("/proc/self/exe", unknown);
-  if (!unknown) folders.push_back(program.parent_path().parent_path() / "share/sdm");
+  const fs::path program = program_path();
+  if (!program.empty()) folders.push_back(program.parent_path().parent_path() / "share/sdm");
   folders.insert(folders.end(), {SDM_SOURCE_MODELS, "models"});
   return folders;
 }

@@ -1,10 +1,10 @@
 #include "sdm/base/text.h"
 
-#include <charconv>
 #include <cmath>
 #include <utility>
 
 #include "base/formatted.h"
+#include "base/numbers.h"
 #include "sdm/base/error.h"
 
 namespace sdm {
@@ -78,13 +78,8 @@ std::string quoted(const std::string& text, std::string_view separators) {
 }
 
 std::optional<double> number_in(std::string_view text) {
-  text = stripped(text);
-  if (text.starts_with('+')) text.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(float(value)))
-    return {};
-  return value;
+  const std::optional<double> value = parse_number(stripped(text));
+  return value && std::isfinite(static_cast<float>(*value)) ? value : std::nullopt;
 }
 
 double to_number(std::string_view text) {

@@ -58,7 +58,7 @@ constexpr Foreign foreign[] = {
 };
 
 bool only_zeros(std::span<const std::byte> bytes) {
-  return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
 void check_kind(std::string_view kind) {
@@ -311,8 +311,8 @@ void serialize(const Model& model, const std::function<void(std::span<const std:
                   .kind = {},
                   .head_checksum = crc32c(bytes_of(head)),
                   .checksum = 0};
-  std::ranges::copy(magic, prelude.magic.begin());
-  std::ranges::copy(model.kind, prelude.kind.begin());
+  std::copy(magic.begin(), magic.end(), prelude.magic.begin());
+  std::copy(model.kind.begin(), model.kind.end(), prelude.kind.begin());
   prelude.checksum = crc32c(bytes_of(prelude).first(sizeof(Prelude) - sizeof(prelude.checksum)));
 
   sink(bytes_of(prelude));

@@ -1,20 +1,16 @@
 #include "sdm/io/file.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "base/formatted.h"
 #include "io/format.h"
+#include "io/platform.h"
 #include "sdm/base/error.h"
 
 namespace sdm::io {
@@ -36,65 +32,38 @@ auto at(const fs::path& path, F&& f) {
   }
 }
 
-class File {
- public:
-  File(const fs::path& path, int flags, mode_t mode = 0)
-      : descriptor_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  int get() const { return descriptor_; }
-  bool is_open() const { return descriptor_ >= 0; }
-  // Some file systems tell only here that the disk is full.
-  int close() { return ::close(std::exchange(descriptor_, -1)); }
-
- private:
-  int descriptor_;
-};
-
-struct Mapping {
-  void* address;
-  std::size_t size;
-  ~Mapping() { ::munmap(address, size); }
-};
+// Gives whether there is something. Throws: what is there is no regular file.
+bool check_regular(const fs::path& path, std::string_view expected) {
+  std::error_code ignored;
+  const fs::file_type type = fs::status(path, ignored).type();
+  if (type == fs::file_type::directory)
+    throw Error(formatted("is a folder, expected a {}", expected));
+  if (fs::exists(fs::file_status(type)) && type != fs::file_type::regular)
+    throw Error(formatted("is not a regular file, expected a {}", expected));
+  return type == fs::file_type::regular;
+}
 
 // Reads until `out` is full or the file ends; gives the number of bytes read.
-std::size_t fill(const File& file, std::span<std::byte> out, std::uint64_t offset) {
-  std::size_t done = 0;
-  while (done < out.size()) {
-    const auto n = ::pread(file.get(), out.data() + done, out.size() - done,
-                           static_cast<off_t>(offset + done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail("read", errno);
-    if (n == 0) break;
-    done += static_cast<std::size_t>(n);
-  }
-  return done;
+std::size_t fill(std::ifstream& file, std::span<std::byte> out) {
+  file.clear();
+  file.seekg(0);
+  errno = 0;
+  file.read(reinterpret_cast<char*>(out.data()), static_cast<std::streamsize>(out.size()));
+  if (file.bad()) fail("read", errno);
+  return static_cast<std::size_t>(file.gcount());
 }
 
-std::uint64_t checked_size(const File& file, const Limits& limits) {
-  if (!file.is_open()) fail("open", errno);
-  struct stat info;
-  if (::fstat(file.get(), &info) != 0) fail("read", errno);
-  if (S_ISDIR(info.st_mode)) throw Error("is a folder, expected a model file");
-  if (!S_ISREG(info.st_mode)) throw Error("is not a regular file, expected a model file");
-  const auto size = static_cast<std::uint64_t>(info.st_size);
+Model read_whole(const fs::path& path, const Limits& limits) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) fail("open", errno);
+  const auto size = static_cast<std::uint64_t>(std::streamoff{file.tellg()});
   // The start tells a foreign, cut or oversized file before memory is taken for the whole of it.
   std::array<std::byte, sizeof(Prelude)> start;
-  const std::size_t n = fill(file, start, 0);
-  read_prelude(std::span(start).first(n), size, limits);
-  return size;
-}
-
-void write_all(const File& file, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const auto n = ::write(file.get(), bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail("write", errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
-  }
+  read_prelude(std::span(start).first(fill(file, start)), size, limits);
+  const auto buffer = allocate(static_cast<std::size_t>(size));
+  const std::span<std::byte> bytes(buffer.get(), static_cast<std::size_t>(size));
+  return parse(bytes.first(fill(file, bytes)), limits, buffer);
 }
 
 fs::path folder_of(const fs::path& path) {
@@ -105,94 +74,82 @@ fs::path folder_of(const fs::path& path) {
 class Temporary {
  public:
   explicit Temporary(const fs::path& target) {
-    // The process id keeps writers apart; the number passes over what a killed process left behind.
+    // The number passes over the files of other writers and what a killed one left behind.
     for (int number = 0;; ++number) {
       path_ = target;
-      path_ += formatted(".{}-{}.tmp", ::getpid(), number);
-      file_.emplace(path_, O_WRONLY | O_CREAT | O_EXCL, mode_t{0666});
-      if (file_->is_open()) return;
+      path_ += formatted(".{}.tmp", number);
+      file_ = std::fopen(path_.string().c_str(), "wbx");
+      if (file_) break;
       if (errno != EEXIST)
         fail(formatted("create a file in the folder {}", folder_of(target).string()), errno);
     }
+    std::setvbuf(file_, nullptr, _IONBF, 0);  // so that a full disk is told by the write
   }
   Temporary(const Temporary&) = delete;
   Temporary& operator=(const Temporary&) = delete;
   ~Temporary() {
-    if (!path_.empty()) ::unlink(path_.c_str());
+    if (file_) std::fclose(file_);
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove(path_, ignored);
   }
-  File& file() { return *file_; }
+  void take_rights_of(const fs::path& other) {
+    std::error_code ignored;
+    fs::permissions(path_, fs::status(other, ignored).permissions(), ignored);
+  }
+  void write(std::span<const std::byte> bytes) {
+    if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) fail("write", errno);
+  }
   void flush() {
-    if (::fsync(file_->get()) != 0) fail("write to the disk", errno);
+    if (const int error = flush_to_disk(file_); error != 0) fail("write to the disk", error);
   }
   void become(const fs::path& target) {
-    if (file_->close() != 0) fail("write to the disk", errno);
-    if (::rename(path_.c_str(), target.c_str()) != 0) fail("replace the old file", errno);
+    // Some file systems tell only here that the disk is full.
+    if (std::fclose(std::exchange(file_, nullptr)) != 0) fail("write to the disk", errno);
+    std::error_code error;
+    fs::rename(path_, target, error);
+    if (error) fail("replace the old file", error.value());
     path_.clear();
   }
 
  private:
   fs::path path_;
-  std::optional<File> file_;
+  std::FILE* file_ = nullptr;
 };
 
-// What stands where a file will be written.
-struct Target {
-  explicit Target(const fs::path& name) : path(name) {
-    struct stat old;
-    exists = ::stat(name.c_str(), &old) == 0;
-    if (exists) mode = old.st_mode;
-    if (exists && S_ISDIR(mode)) throw Error("is a folder, expected a file name");
-    // A link stays a link: what it points to is replaced.
-    std::error_code ignored;
-    if (replaceable() && fs::is_symlink(name, ignored)) path = fs::weakly_canonical(name, ignored);
-  }
-  // Nothing, or a file that another may take the place of.
-  bool replaceable() const { return !exists || S_ISREG(mode); }
-  void keep_mode(const File& file) const {
-    if (exists) ::fchmod(file.get(), mode & 07777);
-  }
-
-  fs::path path;
-  bool exists = false;
-  mode_t mode = 0;
-};
+// A link stays a link: what it points to is replaced.
+fs::path followed(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
+}
 
 }  // namespace
 
 Model read(const fs::path& path, const Limits& limits) {
   return at(path, [&] {
-    const File file(path, O_RDONLY);
-    const auto size = static_cast<std::size_t>(checked_size(file, limits));
-    const auto buffer = allocate(size);
-    const std::span<std::byte> bytes(buffer.get(), size);
-    return parse(bytes.first(fill(file, bytes, 0)), limits, buffer);
+    check_regular(path, "model file");
+    return read_whole(path, limits);
   });
 }
 
 Model map(const fs::path& path, const Limits& limits) {
   return at(path, [&] {
-    const File file(path, O_RDONLY);
-    const auto size = static_cast<std::size_t>(checked_size(file, limits));
-    void* address = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
-    if (address == MAP_FAILED) fail("map", errno);
-    const std::shared_ptr<const Mapping> mapping(new Mapping{address, size});
-    return parse({static_cast<const std::byte*>(address), size}, limits, mapping);
+    check_regular(path, "model file");
+    const std::optional<Pages> pages = map_pages(path);
+    return pages ? parse(pages->bytes, limits, pages->owner) : read_whole(path, limits);
   });
 }
 
 void write(const fs::path& path, const Model& model) {
   at(path, [&] {
-    const Target target(path);
-    if (!target.replaceable()) throw Error("is not a regular file and cannot be replaced");
-    Temporary temporary(target.path);
-    target.keep_mode(temporary.file());
-    serialize(model, [&](auto piece) { write_all(temporary.file(), piece); });
+    const fs::path target = followed(path);
+    const bool replaces = check_regular(target, "file name");
+    Temporary temporary(target);
+    if (replaces) temporary.take_rights_of(target);
+    serialize(model, [&](auto piece) { temporary.write(piece); });
     temporary.flush();
-    temporary.become(target.path);
-    // Makes the new name itself last through a power cut. The file is whole already, and some file
-    // systems refuse this for folders, so a failure here is none.
-    if (const File parent(folder_of(target.path), O_RDONLY | O_DIRECTORY); parent.is_open())
-      ::fsync(parent.get());
+    temporary.become(target);
+    // The file is whole already, so that a failure here is none.
+    flush_folder(folder_of(target));
   });
 }
 
@@ -215,18 +172,20 @@ TextLines read_lines(const fs::path& path) { return {path.string(), read_text(pa
 
 void write_text(const fs::path& path, std::string_view text) {
   at(path, [&] {
-    const Target target(path);
-    if (!target.replaceable()) {
+    std::error_code ignored;
+    if (fs::is_other(fs::status(path, ignored))) {
       errno = 0;
-      std::ofstream file(target.path, std::ios::binary);
+      std::ofstream file(path, std::ios::binary);
       if (!file.write(text.data(), static_cast<std::streamsize>(text.size())).flush())
         fail("write", errno);
       return;
     }
-    Temporary temporary(target.path);
-    target.keep_mode(temporary.file());
-    write_all(temporary.file(), std::as_bytes(std::span(text)));
-    temporary.become(target.path);
+    const fs::path target = followed(path);
+    const bool replaces = check_regular(target, "file name");
+    Temporary temporary(target);
+    if (replaces) temporary.take_rights_of(target);
+    temporary.write(std::as_bytes(std::span(text)));
+    temporary.become(target);
   });
 }
 

@@ -90,7 +90,7 @@ std::shared_ptr<std::byte> allocate(std::size_t size) {
 std::uint64_t bytes_needed(ElementType type, std::span<const std::size_t> shape) {
   // Far above any memory and far below 2^64, so that the sums the reader makes cannot overflow. An
   // empty tensor has no bytes to vouch for its other sizes, and code may still loop over them.
-  const bool empty = std::ranges::find(shape, 0u) != shape.end();
+  const bool empty = std::find(shape.begin(), shape.end(), 0u) != shape.end();
   const std::uint64_t most = std::uint64_t{1} << (empty ? 20 : 48);
   std::uint64_t bytes = size_of(type);
   for (const std::uint64_t n : shape) {

@@ -15,7 +15,8 @@ Model read(const std::filesystem::path& path, const Limits& limits = {});
 
 /// Maps a model file: the tensors are pages of the file, shared between processes and kept alive by
 /// the tensors themselves. Every checksum is verified first. The file must not be changed in place
-/// while it is mapped; `write` replaces files and never changes one.
+/// while it is mapped; `write` replaces files and never changes one. Where the system cannot map
+/// the file, this reads it.
 Model map(const std::filesystem::path& path, const Limits& limits = {});
 
 /// What `T::from_model` makes of a model file; errors begin with the path.

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+
+namespace sdm::io {
+
+// What files need of the operating system beyond standard C++. SDM_STANDARD_ONLY does without.
+
+/// The pages of a file, kept alive by `owner`.
+struct Pages {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> owner;
+};
+
+/// None where a file cannot be opened or mapped: reading it then works, or says why it does not.
+std::optional<Pages> map_pages(const std::filesystem::path& path);
+
+/// Waits until the disk has what was written. Gives the error number, 0 for success.
+int flush_to_disk(std::FILE* file);
+
+/// Makes the names in a folder last through a power cut, where the file system can do that.
+void flush_folder(const std::filesystem::path& folder);
+
+}  // namespace sdm::io
