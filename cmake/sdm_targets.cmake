@@ -2,6 +2,11 @@
 
 set(SDM_ROOMS "" CACHE INTERNAL "Library targets to install")
 
+# What the library and whoever links it must agree on, whatever either is compiled with: Eigen's
+# allocator and the alignment of its fixed-size types. 64 is the most that any x86 asks for, 16 what
+# every one has. include/sdm/base/types.h refuses anything else.
+set(SDM_EIGEN_DEFINITIONS EIGEN_MAX_ALIGN_BYTES=64 EIGEN_MAX_STATIC_ALIGN_BYTES=16)
+
 # sdm_compile_flags(TARGET [TINY_VECTORS] [FUZZER]): every compiler flag of the project stands here.
 # TINY_VECTORS is for programs with Eigen vectors of size one, FUZZER for those that libFuzzer runs.
 # A compiler that is neither GCC, clang nor MSVC is told the language and nothing else.
