@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "adapters/opencv/image.h"
 #include "apps/sdm/commands.h"
 #include "apps/sdm/numbers.h"
 #include "apps/sdm/output.h"
@@ -27,6 +26,7 @@
 #include "sdm/face/train/adaptation_learner.h"
 #include "sdm/face/train/train_confidence.h"
 #include "sdm/face/train/trainer.h"
+#include "sdm/opencv/image.h"
 
 namespace sdm::app {
 namespace {
