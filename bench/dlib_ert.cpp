@@ -19,10 +19,10 @@
 #include <thread>
 #include <vector>
 
-#include "adapters/opencv/image.h"
 #include "sdm/base/error.h"
 #include "sdm/face/data/boxes.h"
 #include "sdm/face/data/markup.h"
+#include "sdm/opencv/image.h"
 
 namespace {
 using namespace sdm;

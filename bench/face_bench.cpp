@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
-#include "adapters/opencv/image.h"
 #include "sdm/face/data/boxes.h"
 #include "sdm/face/tracker.h"
+#include "sdm/opencv/image.h"
 
 #if SDM_BENCH_DLIB
 #include <dlib/image_processing.h>

@@ -1,3 +1,8 @@
+# Installed with the library: whoever links sdm::opencv finds OpenCV in the same way.
+
+# What adapters/opencv links.
+set(SDM_OPENCV_MODULES core imgproc imgcodecs videoio objdetect)
+
 # sdm_find_opencv(TARGET module ...): an imported target with OpenCV's headers and these modules, if
 # every one is there; otherwise no target, and a line that says which is missing. No target either
 # with SDM_OPENCV off. Debian's module packages bring headers and libraries but no CMake package, so

@@ -2,19 +2,49 @@
 
 set(SDM_ROOMS "" CACHE INTERNAL "Library targets to install")
 
+# What the library and whoever links it must agree on, whatever either is compiled with: Eigen's
+# allocator and the alignment of its fixed-size types. 64 is the most that any x86 asks for, 16 what
+# every one has. include/sdm/base/types.h refuses anything else.
+set(SDM_EIGEN_DEFINITIONS EIGEN_MAX_ALIGN_BYTES=64 EIGEN_MAX_STATIC_ALIGN_BYTES=16)
+
+# sdm_compile_flags(TARGET [TINY_VECTORS] [FUZZER]): every compiler flag of the project stands here.
+# TINY_VECTORS is for programs with Eigen vectors of size one, FUZZER for those that libFuzzer runs.
+# A compiler that is neither GCC, clang nor MSVC is told the language and nothing else.
 function(sdm_compile_flags target)
+  cmake_parse_arguments(FLAGS "TINY_VECTORS;FUZZER" "" "" ${ARGN})
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    target_compile_options(${target} PRIVATE -Wno-restrict)  # false alarms inside std::string's +
-  endif()
-  if(SDM_WARNINGS_AS_ERRORS)
-    target_compile_options(${target} PRIVATE -Werror)
-  endif()
-  if(SDM_SANITIZE)
-    target_compile_options(${target} PRIVATE -fsanitize=${SDM_SANITIZE} -fno-omit-frame-pointer)
-    target_link_options(${target} PUBLIC -fsanitize=${SDM_SANITIZE})
+  if(MSVC)
+    set(flags /W4 /permissive- /utf-8 /bigobj)
+    if(SDM_WARNINGS_AS_ERRORS)
+      list(APPEND flags /WX)
+    endif()
+    if(SDM_SANITIZE)
+      list(APPEND flags /fsanitize=${SDM_SANITIZE})
+    endif()
+    target_compile_options(${target} PRIVATE ${flags})
+  elseif(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+    set(flags -Wall -Wextra -Wpedantic)
+    if(SDM_WARNINGS_AS_ERRORS)
+      list(APPEND flags -Werror)
+    endif()
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+      list(APPEND flags -Wno-restrict)  # false alarms inside std::string's +
+    endif()
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND FLAGS_TINY_VECTORS)
+      # GCC 12 sees overruns and uninitialised values in Eigen's inlined vectors of size one that are
+      # not there; clang and the sanitizers watch over the real ones.
+      list(APPEND flags -Wno-array-bounds -Wno-maybe-uninitialized)
+    endif()
+    if(SDM_SANITIZE)
+      list(APPEND flags -fsanitize=${SDM_SANITIZE} -fno-omit-frame-pointer)
+      target_link_options(${target} PUBLIC -fsanitize=${SDM_SANITIZE})
+    endif()
+    if(FLAGS_FUZZER)
+      list(APPEND flags -fsanitize=fuzzer)
+      target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+    endif()
+    target_compile_options(${target} PRIVATE ${flags})
   endif()
 endfunction()
 

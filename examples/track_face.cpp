@@ -3,16 +3,15 @@
 //   track_face models/face68.sdm video.mp4        or a folder of pictures, or 0 for a camera
 //
 // The tracker asks the detector for boxes when it has no face or has lost one, and only then. Any
-// callable that gives boxes will do; OpenCV is what this program happens to have at hand. The
-// headers under adapters/ are part of the source tree and are not installed: a program outside it
-// brings its own video reader and detector.
+// callable that gives boxes will do; this program takes its detector and its video reader from
+// sdm::opencv.
 #include <cstdio>
 #include <exception>
 
-#include "adapters/opencv/detector.h"
-#include "adapters/opencv/image.h"
-#include "adapters/opencv/video.h"
 #include "sdm/face/tracker.h"
+#include "sdm/opencv/detector.h"
+#include "sdm/opencv/image.h"
+#include "sdm/opencv/video.h"
 
 int main(int argc, char** argv) try {
   if (argc < 3) {

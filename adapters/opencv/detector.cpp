@@ -1,4 +1,4 @@
-#include "adapters/opencv/detector.h"
+#include "sdm/opencv/detector.h"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include <opencv2/objdetect.hpp>
 #include <tuple>
 
-#include "adapters/opencv/image.h"
 #include "sdm/base/error.h"
+#include "sdm/opencv/image.h"
 
 namespace sdm::opencv {
 namespace {

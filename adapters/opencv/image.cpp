@@ -1,4 +1,4 @@
-#include "adapters/opencv/image.h"
+#include "sdm/opencv/image.h"
 
 #include <fmt/format.h>
 

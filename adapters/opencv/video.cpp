@@ -1,4 +1,4 @@
-#include "adapters/opencv/video.h"
+#include "sdm/opencv/video.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <cmath>
 #include <opencv2/imgproc.hpp>
 
-#include "adapters/opencv/image.h"
 #include "sdm/base/error.h"
+#include "sdm/opencv/image.h"
 
 namespace sdm::opencv {
 namespace {

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "adapters/opencv/image.h"
 #include "apps/sdm/commands.h"
 #include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
@@ -17,6 +16,7 @@
 #include "sdm/face/train/adaptation_learner.h"
 #include "sdm/face/train/trial.h"
 #include "sdm/io/file.h"
+#include "sdm/opencv/image.h"
 
 namespace sdm::app {
 namespace {

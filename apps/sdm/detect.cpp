@@ -12,9 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "adapters/opencv/detector.h"
-#include "adapters/opencv/draw.h"
-#include "adapters/opencv/image.h"
 #include "apps/sdm/commands.h"
 #include "apps/sdm/faces.h"
 #include "apps/sdm/numbers.h"
@@ -23,6 +20,9 @@
 #include "sdm/base/thread_pool.h"
 #include "sdm/face/aligner.h"
 #include "sdm/face/data/boxes.h"
+#include "sdm/opencv/detector.h"
+#include "sdm/opencv/draw.h"
+#include "sdm/opencv/image.h"
 
 namespace sdm::app {
 namespace {

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "adapters/opencv/image.h"
 #include "apps/sdm/commands.h"
 #include "apps/sdm/faces.h"
 #include "apps/sdm/numbers.h"
@@ -21,6 +20,7 @@
 #include "sdm/base/error.h"
 #include "sdm/face/data/boxes.h"
 #include "sdm/face/data/evaluation.h"
+#include "sdm/opencv/image.h"
 
 namespace sdm::app {
 namespace {

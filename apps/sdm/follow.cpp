@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "adapters/opencv/draw.h"
-#include "adapters/opencv/image.h"
 #include "apps/sdm/commands.h"
 #include "apps/sdm/numbers.h"
 #include "apps/sdm/video_loop.h"
 #include "sdm/base/error.h"
 #include "sdm/base/text.h"
 #include "sdm/io/file.h"
+#include "sdm/opencv/draw.h"
+#include "sdm/opencv/image.h"
 #include "sdm/rigid/train/train_tracker.h"
 
 namespace sdm::app {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "adapters/opencv/image.h"
 #include "apps/sdm/progress.h"
 #include "report/results.h"
 #include "sdm/base/error.h"
@@ -13,6 +12,7 @@
 #include "sdm/face/aligner.h"
 #include "sdm/face/data/markup.h"
 #include "sdm/face/train/trial.h"
+#include "sdm/opencv/image.h"
 
 namespace sdm::app {
 

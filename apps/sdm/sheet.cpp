@@ -5,8 +5,8 @@
 #include <opencv2/imgproc.hpp>
 #include <utility>
 
-#include "adapters/opencv/draw.h"
-#include "adapters/opencv/image.h"
+#include "sdm/opencv/draw.h"
+#include "sdm/opencv/image.h"
 
 namespace sdm::app {
 

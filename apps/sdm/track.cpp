@@ -12,9 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "adapters/opencv/detector.h"
-#include "adapters/opencv/draw.h"
-#include "adapters/opencv/image.h"
 #include "apps/sdm/commands.h"
 #include "apps/sdm/faces.h"
 #include "apps/sdm/numbers.h"
@@ -24,6 +21,9 @@
 #include "report/results.h"
 #include "sdm/base/error.h"
 #include "sdm/face/tracker.h"
+#include "sdm/opencv/detector.h"
+#include "sdm/opencv/draw.h"
+#include "sdm/opencv/image.h"
 
 namespace sdm::app {
 namespace {

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "adapters/opencv/image.h"
 #include "apps/sdm/commands.h"
 #include "apps/sdm/numbers.h"
 #include "apps/sdm/output.h"
@@ -26,6 +25,7 @@
 #include "sdm/face/train/adaptation_learner.h"
 #include "sdm/face/train/train_confidence.h"
 #include "sdm/face/train/trainer.h"
+#include "sdm/opencv/image.h"
 
 namespace sdm::app {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "adapters/opencv/video.h"
 #include "apps/sdm/progress.h"
+#include "sdm/opencv/video.h"
 
 namespace sdm::app {
 

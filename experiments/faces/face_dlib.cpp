@@ -11,7 +11,7 @@
 #include <cmath>
 #include <memory>
 
-#include "adapters/opencv/image.h"
+#include "sdm/opencv/image.h"
 #endif
 
 namespace sdm::experiments {

@@ -7,14 +7,14 @@
 #include <numeric>
 #include <opencv2/core/utility.hpp>
 
-#include "adapters/opencv/detector.h"
-#include "adapters/opencv/image.h"
 #include "report/machine.h"
 #include "report/statistics.h"
 #include "sdm/base/error.h"
 #include "sdm/base/thread_pool.h"
 #include "sdm/face/aligner.h"
 #include "sdm/face/data/boxes.h"
+#include "sdm/opencv/detector.h"
+#include "sdm/opencv/image.h"
 
 namespace sdm::experiments {
 namespace {

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "adapters/opencv/draw.h"
-#include "adapters/opencv/image.h"
 #include "experiments/faces/face_dlib.h"
 #include "experiments/faces/face_methods.h"
 #include "experiments/faces/faces_photographs.h"
 #include "experiments/registry.h"
 #include "sdm/base/error.h"
 #include "sdm/face/data/boxes.h"
+#include "sdm/opencv/draw.h"
+#include "sdm/opencv/image.h"
 
 namespace sdm::experiments {
 namespace {

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <opencv2/imgproc.hpp>
 
-#include "adapters/opencv/detector.h"
-#include "adapters/opencv/draw.h"
-#include "adapters/opencv/image.h"
 #include "experiments/photographs.h"
 #include "sdm/face/aligner.h"
+#include "sdm/opencv/detector.h"
+#include "sdm/opencv/draw.h"
+#include "sdm/opencv/image.h"
 
 namespace sdm::experiments {
 

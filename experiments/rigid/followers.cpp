@@ -11,7 +11,7 @@
 #ifdef SDM_HAVE_OPENCV_VIDEO
 #include <opencv2/video/tracking.hpp>
 
-#include "adapters/opencv/image.h"
+#include "sdm/opencv/image.h"
 #endif
 
 namespace sdm::experiments {

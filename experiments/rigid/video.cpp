@@ -13,9 +13,9 @@
 #ifdef SDM_HAVE_OPENCV
 #include <opencv2/imgproc.hpp>
 
-#include "adapters/opencv/draw.h"
-#include "adapters/opencv/image.h"
-#include "adapters/opencv/video.h"
+#include "sdm/opencv/draw.h"
+#include "sdm/opencv/image.h"
+#include "sdm/opencv/video.h"
 #endif
 
 namespace sdm::experiments {

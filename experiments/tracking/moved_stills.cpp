@@ -18,8 +18,8 @@
 #include "sdm/image/warp.h"
 
 #ifdef SDM_HAVE_OPENCV
-#include "adapters/opencv/detector.h"
-#include "adapters/opencv/image.h"
+#include "sdm/opencv/detector.h"
+#include "sdm/opencv/image.h"
 #endif
 
 namespace sdm::experiments {

@@ -5,7 +5,6 @@
 #include <memory>
 #include <opencv2/core/utility.hpp>
 
-#include "adapters/opencv/detector.h"
 #include "report/machine.h"
 #include "report/statistics.h"
 #include "sdm/face/adapter.h"
@@ -13,6 +12,7 @@
 #include "sdm/face/data/boxes.h"
 #include "sdm/face/data/markup.h"
 #include "sdm/face/tracker.h"
+#include "sdm/opencv/detector.h"
 
 namespace sdm::experiments {
 namespace {

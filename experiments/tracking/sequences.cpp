@@ -6,10 +6,10 @@
 #include <map>
 #include <memory>
 
-#include "adapters/opencv/image.h"
 #include "sdm/base/error.h"
 #include "sdm/face/data/annotations.h"
 #include "sdm/face/data/markup.h"
+#include "sdm/opencv/image.h"
 
 namespace sdm::experiments {
 namespace {

@@ -1,12 +1,12 @@
-#include "adapters/opencv/detector.h"
+#include "sdm/opencv/detector.h"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 #include <cstdio>
 
-#include "adapters/opencv/image.h"
 #include "sdm/face/data/boxes.h"
+#include "sdm/opencv/image.h"
 #include "tests/io/expect_error.h"
 #include "tests/temporary_folder.h"
 

@@ -1,10 +1,10 @@
-#include "adapters/opencv/video.h"
+#include "sdm/opencv/video.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 
-#include "adapters/opencv/image.h"
+#include "sdm/opencv/image.h"
 #include "tests/io/expect_error.h"
 #include "tests/temporary_folder.h"
 

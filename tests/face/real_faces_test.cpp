@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <iostream>
 
-#include "adapters/opencv/image.h"
 #include "sdm/face/adapter.h"
 #include "sdm/face/aligner.h"
 #include "sdm/face/data/annotations.h"
@@ -17,6 +16,7 @@
 #include "sdm/face/tracker.h"
 #include "sdm/face/train/trainer.h"
 #include "sdm/face/train/trial.h"
+#include "sdm/opencv/image.h"
 
 namespace sdm::face {
 namespace {

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <Eigen/Geometry>
+
+#include "sdm/base/types.h"
 
 namespace sdm::face {
 

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <span>
 #include <vector>
 
+#include "sdm/base/types.h"
 #include "sdm/image/gradient_channels.h"
 #include "sdm/image/image_view.h"
 

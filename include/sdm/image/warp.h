@@ -1,8 +1,8 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <cstdint>
 
+#include "sdm/base/types.h"
 #include "sdm/image/image_view.h"
 
 namespace sdm::image {

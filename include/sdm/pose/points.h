@@ -1,6 +1,6 @@
 #pragma once
 
-#include <Eigen/Core>
+#include "sdm/base/types.h"
 
 namespace sdm::pose {
 

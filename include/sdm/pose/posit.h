@@ -1,7 +1,6 @@
 #pragma once
 
-#include <Eigen/Core>
-
+#include "sdm/base/types.h"
 #include "sdm/pose/pose.h"
 
 namespace sdm::pose {

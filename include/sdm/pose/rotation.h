@@ -2,6 +2,8 @@
 
 #include <Eigen/Geometry>
 
+#include "sdm/base/types.h"
+
 namespace sdm::pose {
 
 /// An element of SO(3), as a unit quaternion.

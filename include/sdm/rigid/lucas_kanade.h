@@ -1,8 +1,8 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <vector>
 
+#include "sdm/base/types.h"
 #include "sdm/image/image_view.h"
 #include "sdm/rigid/canvas.h"
 #include "sdm/rigid/frame_window.h"

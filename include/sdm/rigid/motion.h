@@ -1,6 +1,5 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <string>
 
 #include "sdm/base/types.h"

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <span>
 
+#include "sdm/base/types.h"
 #include "sdm/rigid/motion.h"
 
 namespace sdm::rigid {
