@@ -56,16 +56,22 @@ std::string script_data(const Json& data) {
   return safe;
 }
 
-std::string html(const Figure& figure, const fs::path&) {
-  std::string out = fmt::format("<div class=\"charts{}\">\n", figure.columns == 1 ? " wide" : "");
+/// What an exhibit's HTML needs of the part it stands in.
+struct Place {
+  fs::path folder;
+  Palette palette;
+};
+
+std::string html(const Figure& figure, const Place& place) {
+  std::string out = "<div class=\"charts\">\n";
   for (const Chart& chart : figure.charts)
     out += fmt::format(
         "<figure data-chart>\n<script type=\"application/json\">{}</script>\n{}</figure>\n",
-        script_data(to_json(chart)), svg({chart}, 1));
+        script_data(to_json(chart, place.palette)), svg({chart}, 1, place.palette));
   return out + "</div>\n";
 }
 
-std::string html(const Table& table, const fs::path&) {
+std::string html(const Table& table, const Place&) {
   if (table.lines.empty()) return "";
   // A heading stands where the column's last cell does.
   const std::vector<std::string>& last = table.lines.back();
@@ -79,8 +85,8 @@ std::string html(const Table& table, const fs::path&) {
     }
     return out + "</tr>\n";
   };
-  std::string out = "<div class=\"table\"><table>\n<thead>" + line(table.lines[0], "th", true) +
-                    "</thead>\n<tbody>\n";
+  std::string out = "<div class=\"table\" tabindex=\"0\"><table>\n<thead>" +
+                    line(table.lines[0], "th", true) + "</thead>\n<tbody>\n";
   for (std::size_t i = 1; i < table.lines.size(); ++i) out += line(table.lines[i], "td", false);
   out += "</tbody></table></div>\n";
   if (table.lines.size() < 40) return out;
@@ -88,11 +94,11 @@ std::string html(const Table& table, const fs::path&) {
                      table.lines.size() - 1, out);
 }
 
-std::string html(const Gallery& gallery, const fs::path& folder) {
+std::string html(const Gallery& gallery, const Place& place) {
   std::string out =
       fmt::format("<div class=\"gallery{}\">\n", gallery.pictures.size() < 5 ? " wide" : "");
   for (const Picture& picture : gallery.pictures) {
-    const fs::path file = picture.file.is_absolute() ? picture.file : folder / picture.file;
+    const fs::path file = picture.file.is_absolute() ? picture.file : place.folder / picture.file;
     const std::string caption = escape_markup(picture.caption);
     out += fmt::format(
         "<figure><img alt=\"{0}\" src=\"data:image/{1};base64,{2}\"><figcaption>{0}</figcaption>"
@@ -102,7 +108,7 @@ std::string html(const Gallery& gallery, const fs::path& folder) {
   return out + "</div>\n";
 }
 
-std::string html(const Exhibit& exhibit, const std::string& section, const fs::path& folder) {
+std::string html(const Exhibit& exhibit, const std::string& section, const Place& place) {
   std::string out = fmt::format("<article id=\"{}-{}\">\n<h3>{}</h3>\n", section, exhibit.name,
                                 escape_markup(exhibit.title));
   if (!exhibit.paper.empty() || !exhibit.remark.empty()) {
@@ -112,7 +118,7 @@ std::string html(const Exhibit& exhibit, const std::string& section, const fs::p
       if (!said.empty()) out += fmt::format("<dt>{}</dt><dd>{}</dd>", title, escape_markup(said));
     out += "</dl>\n";
   }
-  out += std::visit([&](const auto& content) { return html(content, folder); }, exhibit.content);
+  out += std::visit([&](const auto& content) { return html(content, place); }, exhibit.content);
   return out + "</article>\n";
 }
 
@@ -186,7 +192,8 @@ void write_section(const Section& section, const Results& results, const fs::pat
       fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n", section.name, escape_markup(title));
   if (!lead.empty()) out += fmt::format("<p>{}.</p>\n", escape_markup(lead));
   out += facts(results);
-  for (const Exhibit& exhibit : results.exhibits) out += html(exhibit, section.name, folder);
+  const Place place{folder, results.palette()};
+  for (const Exhibit& exhibit : results.exhibits) out += html(exhibit, section.name, place);
   write_text(folder / "section.html", out + settings(results) + "</section>\n");
 }
 
@@ -227,9 +234,10 @@ void write_page(const std::vector<Section>& sections, const fs::path& directory,
   }
   if (!claims.empty())
     claims =
-        "<table class=\"claims\">\n<thead><tr><th>What</th><th>The paper</th><th>Ours</th>"
+        "<div class=\"table\" tabindex=\"0\"><table "
+        "class=\"claims\">\n<thead><tr><th>What</th><th>The paper</th><th>Ours</th>"
         "<th>Others, same run</th></tr></thead>\n<tbody>\n" +
-        claims + "</tbody></table>\n";
+        claims + "</tbody></table></div>\n";
   std::string facts = fmt::format("<p class=\"facts\">Parts: {}. Time in all: {}.</p>\n",
                                   all.size(), duration(seconds));
   if (quick)

@@ -34,7 +34,8 @@
     const style = getComputedStyle(document.documentElement);
     const text = style.getPropertyValue("--text"), grid = style.getPropertyValue("--line");
     Chart.defaults.color = text;
-    Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+    Chart.defaults.font.family = "sans-serif";  // family and sizes as in the SVG pictures
+    Chart.defaults.font.size = 12;
     const bar = data.kind === "bar";
     const datasets = data.series.map((s) => ({
       label: s.name,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <variant>
@@ -31,14 +32,30 @@ struct BarChart {
 
 using Chart = std::variant<LineChart, BarChart>;
 
-/// The charts in a grid as one SVG picture, left to right, top to bottom. Colours follow the
+/// One colour for each method, the same in all charts that share the palette: methods that we know
+/// have their own wherever they appear, others get those left over in order of first appearance.
+class Palette {
+ public:
+  Palette() = default;
+  explicit Palette(const std::vector<Chart>& charts);
+
+  /// The colour of this series of a chart. A name counts up to its " (": what follows is a figure.
+  std::string colour(const std::vector<Series>& series, std::size_t number) const;
+
+ private:
+  std::map<std::string, std::string> colours_;
+};
+
+/// The charts in a grid as one SVG picture, left to right, top to bottom. Every chart has the same
+/// size and the same type size, however many there are. Colours of text and background follow the
 /// reader's light or dark setting.
+std::string svg(const std::vector<Chart>& charts, int columns, const Palette& palette);
 std::string svg(const std::vector<Chart>& charts, int columns = 2);
 
 /// Text with <, >, & and quotes made safe for SVG and HTML.
 std::string escape_markup(const std::string& text);
 
 /// The chart as data, for the page's script. A point that leaves a gap is null.
-nlohmann::ordered_json to_json(const Chart& chart);
+nlohmann::ordered_json to_json(const Chart& chart, const Palette& palette);
 
 }  // namespace sdm::report

@@ -87,13 +87,22 @@ std::string Results::csv() const {
   return rows_as_csv(json().at("rows"), {"case", "method", "metric", "value", "unit"});
 }
 
+Palette Results::palette() const {
+  std::vector<Chart> charts;
+  for (const Exhibit& exhibit : exhibits)
+    if (const Figure* figure = std::get_if<Figure>(&exhibit.content))
+      charts.insert(charts.end(), figure->charts.begin(), figure->charts.end());
+  return Palette(charts);
+}
+
 void Results::write(const std::filesystem::path& directory) const {
+  const Palette colours = palette();
   write_text(directory / experiment_ / "results.json", json_text(json()));
   write_text(directory / experiment_ / "results.csv", csv());
   for (const Exhibit& exhibit : exhibits)
     if (const Figure* figure = std::get_if<Figure>(&exhibit.content))
       write_text(directory / experiment_ / (exhibit.name + ".svg"),
-                 svg(figure->charts, figure->columns));
+                 svg(figure->charts, figure->columns, colours));
 }
 
 std::string format_table(const std::vector<std::vector<std::string>>& lines) {

@@ -44,6 +44,9 @@ class Results {
   /// How the run went: status ("done", "no data" or "failed"), message, command, seconds, machine.
   Json run = Json::object();
 
+  /// Of all figures together, so that a method has one colour in them.
+  Palette palette() const;
+
   /// {"experiment", "settings", "run", "claims", "rows"}.
   Json json() const;
   /// The same rows as CSV; extra fields are further columns, empty where a row has none.

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <opencv2/core/utility.hpp>
 #include <opencv2/imgproc.hpp>
@@ -20,6 +19,7 @@
 #include "sdm/base/thread_pool.h"
 #include "sdm/face/aligner.h"
 #include "sdm/face/data/boxes.h"
+#include "sdm/face/data/read_pictures.h"
 #include "sdm/opencv/detector.h"
 #include "sdm/opencv/draw.h"
 #include "sdm/opencv/image.h"
@@ -196,28 +196,27 @@ void detect(const DetectArguments& arguments) {
 
   std::vector<Result> results(pictures.size());
   Progress progress("detect");
-  std::mutex mutex;
-  std::size_t done = 0;
-  pool.run(Index(pictures.size()), [&](Index i, int thread) {
+  face::PictureWork work;
+  work.progress = [&](double share) { progress.update(share); };
+  work.in_parallel = [&](std::size_t i, image::ByteView grey, int thread) {
     Worker& worker = workers[std::size_t(thread)];
-    Result& result = results[std::size_t(i)];
-    result.file = pictures[std::size_t(i)];
-    try {
-      const image::Image<std::uint8_t> grey = opencv::read_grey(result.file);
-      result.width = grey.width();
-      result.height = grey.height();
-      for (const face::Box& box : boxes_of(result.file, worker, grey)) {
-        const face::Alignment& found = worker.aligner.align(grey, box, convention);
-        if (found.score >= arguments.min_score)
-          result.faces.push_back({box, found.points, found.score});
-      }
-      if (!arguments.draw.empty()) draw(result, drawn[std::size_t(i)]);
-    } catch (const std::exception& error) {
-      result.error = error.what();
+    Result& result = results[i];
+    result.file = pictures[i];
+    result.width = grey.width;
+    result.height = grey.height;
+    for (const face::Box& box : boxes_of(result.file, worker, grey)) {
+      const face::Alignment& found = worker.aligner.align(grey, box, convention);
+      if (found.score >= arguments.min_score)
+        result.faces.push_back({box, found.points, found.score});
     }
-    const std::lock_guard lock(mutex);
-    progress.update(double(++done) / double(pictures.size()), result.file.filename().string());
-  });
+    if (!arguments.draw.empty()) draw(result, drawn[i]);
+  };
+  const std::vector<std::string> failures =
+      face::read_pictures(pictures, opencv::read_grey, pool, work);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    results[i].file = pictures[i];
+    results[i].error = failures[i];
+  }
   progress.clear();
   if (arguments.pts) write_pts_files(results, arguments.output);
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <opencv2/core/utility.hpp>
 #include <string>
 #include <vector>
 
@@ -14,12 +15,16 @@
 #include "apps/sdm/progress.h"
 #include "apps/sdm/score.h"
 #include "apps/sdm/sheet.h"
-#include "experiments/faces/face_methods.h"
+#include "report/error_curves.h"
+#include "report/machine.h"
+#include "report/named_file.h"
 #include "report/plot.h"
 #include "report/results.h"
 #include "sdm/base/error.h"
 #include "sdm/face/data/boxes.h"
 #include "sdm/face/data/evaluation.h"
+#include "sdm/face/data/methods.h"
+#include "sdm/opencv/detector.h"
 #include "sdm/opencv/image.h"
 
 namespace sdm::app {
@@ -27,7 +32,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-using experiments::FaceMethod;
 
 struct EvalArguments {
   std::vector<std::string> models, predictions;
@@ -42,21 +46,21 @@ struct EvalArguments {
   int threads = 0;
 };
 
-std::vector<FaceMethod> methods_of(const EvalArguments& arguments, const face::Annotations& truth,
-                                   experiments::FaceRunOptions& run) {
-  std::vector<FaceMethod> methods;
+std::vector<face::Method> methods_of(const EvalArguments& arguments, const face::Annotations& truth,
+                                     face::MethodRunOptions& run) {
+  std::vector<face::Method> methods;
   for (const std::string& text : arguments.models) {
-    const auto [name, path] = experiments::named_file(text);
+    const auto [name, path] = report::named_file(text);
     const face::Model model = face::Model::load(path);
     const auto convention = box_convention(model, arguments.detector, arguments.offset);
     if (methods.empty()) run.model = model, run.convention = convention;
-    methods.push_back(experiments::model_method(name, model, convention));
+    methods.push_back(face::model_method(name, model, convention));
     if (arguments.one_stage)
-      methods.push_back(experiments::model_method(name + ", one stage", model, convention, 1));
+      methods.push_back(face::model_method(name + ", one stage", model, convention, 1));
   }
   for (const std::string& text : arguments.predictions) {
-    const auto [name, path] = experiments::named_file(text);
-    methods.push_back(experiments::predicted_method(
+    const auto [name, path] = report::named_file(text);
+    methods.push_back(face::predicted_method(
         name, truth, face::read_annotations(path, {.skip_bad = arguments.skip_bad})));
   }
   return methods;
@@ -64,7 +68,7 @@ std::vector<FaceMethod> methods_of(const EvalArguments& arguments, const face::A
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-Json to_json(const face::Evaluation& result, const FaceMethod& method,
+Json to_json(const face::Evaluation& result, const face::Method& method,
              const face::Annotations& truth, int from_truth, int worst) {
   Json json{
       {"name", result.name},
@@ -85,19 +89,19 @@ Json to_json(const face::Evaluation& result, const FaceMethod& method,
   for (std::size_t i = 0; i < result.point_errors.size(); ++i)
     json["point_errors"][std::to_string(result.markup.ids[i])] = number(result.point_errors[i]);
   json["worst"] = Json::array();
-  for (std::size_t i : experiments::worst_first(result, worst))
+  for (std::size_t i : face::worst_first(result, worst))
     json["worst"].push_back({{"file", truth.faces[i].file}, {"error", number(result.errors[i])}});
   return json;
 }
 
-void print(const std::vector<face::Evaluation>& results, const std::vector<FaceMethod>& methods) {
+void print(const std::vector<face::Evaluation>& results, const std::vector<face::Method>& methods) {
   const auto percent = [](double value) { return fmt::format("{:.2f}", 100 * value); };
   std::vector<std::vector<std::string>> lines{
       {"method", "points", "mean %", "median %", "auc08 %", "fr08 %", "missing", "us/face"}};
   std::vector<std::vector<std::string>> regions{{"mean % by region"}};
   for (std::size_t i = 0; i < results.size(); ++i) {
     const face::Evaluation& r = results[i];
-    const FaceMethod& m = methods[i];
+    const face::Method& m = methods[i];
     lines.push_back({r.name, std::to_string(r.markup.size()), percent(r.mean), percent(r.median),
                      percent(r.auc), percent(r.failure_rate), std::to_string(r.missing),
                      !m.seconds.empty() ? fmt::format("{:.0f}", m.microseconds()) : "-"});
@@ -120,10 +124,10 @@ void print(const std::vector<face::Evaluation>& results, const std::vector<FaceM
   if (regions.size() > 1) fmt::print("{}\n", report::format_table(regions));
 }
 
-cv::Mat worst_cases(const face::Evaluation& result, const FaceMethod& method,
+cv::Mat worst_cases(const face::Evaluation& result, const face::Method& method,
                     const face::Annotations& truth, int count) {
   std::vector<SheetFace> faces;
-  for (std::size_t i : experiments::worst_first(result, count)) {
+  for (std::size_t i : face::worst_first(result, count)) {
     const face::Annotation& face = truth.faces[i];
     if (!fs::exists(truth.path(face))) continue;
     const std::string caption = std::isinf(result.errors[i])
@@ -147,15 +151,14 @@ std::vector<face::Roc> score_curves(const EvalArguments& arguments,
   std::vector<face::Roc> curves;
   for (const std::string& text : arguments.models)
     if (arguments.score)
-      curves.push_back(score_curve(face::Model::load(experiments::named_file(text).second), truth,
+      curves.push_back(score_curve(face::Model::load(report::named_file(text).second), truth,
                                    arguments.seed, arguments.threads));
   return curves;
 }
 
 std::vector<std::string> names_of(const EvalArguments& arguments) {
   std::vector<std::string> names;
-  for (const std::string& text : arguments.models)
-    names.push_back(experiments::named_file(text).first);
+  for (const std::string& text : arguments.models) names.push_back(report::named_file(text).first);
   return names;
 }
 
@@ -165,24 +168,25 @@ void evaluate(const EvalArguments& arguments) {
   face::Annotations truth =
       face::read_annotations(arguments.truth, {.skip_bad = arguments.skip_bad});
   for (const std::string& line : truth.skipped) fmt::print(stderr, "sdm: skipped {}\n", line);
-  experiments::FaceRunOptions run_options;
-  std::vector<FaceMethod> methods = methods_of(arguments, truth, run_options);
+  face::MethodRunOptions run_options;
+  std::vector<face::Method> methods = methods_of(arguments, truth, run_options);
 
-  experiments::FaceRun run;
+  face::MethodRun run;
   if (!arguments.models.empty()) {
     const std::string& detector = run_options.convention.detector;
     if (!arguments.boxes.empty()) {
       face::give_boxes(truth, face::read_boxes(arguments.boxes, detector));
-    } else {
-      run_options.detect =
-          std::none_of(truth.faces.begin(), truth.faces.end(),
-                       [](const face::Annotation& face) { return face.box.has_value(); });
+    } else if (std::none_of(truth.faces.begin(), truth.faces.end(),
+                            [](const face::Annotation& face) { return face.box.has_value(); })) {
+      run_options.make_detector = [&] { return opencv::make_detector(detector); };
     }
     Progress progress("eval");
+    cv::setNumThreads(1);  // pictures are read and searched in parallel
+    run_options.clock = report::processor_seconds;
     run_options.seed = arguments.seed;
     run_options.threads = arguments.threads;
     run_options.progress = [&](double share) { progress.update(share); };
-    run = experiments::run_methods(truth, methods, run_options);
+    run = face::run_methods(truth, methods, opencv::read_grey, run_options);
     if (!arguments.save_boxes.empty()) save_boxes(truth, detector, arguments.save_boxes);
     if (!arguments.save_predictions.empty()) {
       face::Annotations predictions = methods[0].predictions;
@@ -197,7 +201,7 @@ void evaluate(const EvalArguments& arguments) {
   if (arguments.points > 0) options.ids = face::ibug(arguments.points).ids;
   std::vector<face::Evaluation> results;
   Json json = Json::array();
-  for (const FaceMethod& method : methods) {
+  for (const face::Method& method : methods) {
     try {
       results.push_back(face::evaluate(truth, method.predictions, options));
     } catch (const Error& error) {
@@ -221,7 +225,7 @@ void evaluate(const EvalArguments& arguments) {
     if (arguments.score) fmt::print("\n{}\n", score_table(names_of(arguments), curves));
   }
   if (!arguments.plot.empty()) {
-    std::vector<report::Chart> charts{experiments::error_curves(results)};
+    std::vector<report::Chart> charts{report::error_curves(results)};
     if (arguments.score) charts.emplace_back(score_chart(names_of(arguments), curves));
     report::write_text(arguments.plot, report::svg(charts, 1));
   }

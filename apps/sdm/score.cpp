@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "apps/sdm/progress.h"
@@ -11,6 +11,7 @@
 #include "sdm/base/thread_pool.h"
 #include "sdm/face/aligner.h"
 #include "sdm/face/data/markup.h"
+#include "sdm/face/data/read_pictures.h"
 #include "sdm/face/train/trial.h"
 #include "sdm/opencv/image.h"
 
@@ -22,39 +23,34 @@ face::Roc score_curve(const face::Model& model, const face::Annotations& truth, 
   if (Index(ids.size()) != model.points())
     throw Error(fmt::format("--score: the model has {} points, the truth {}", model.points(),
                             truth.ids.size()));
-  const std::size_t count = truth.faces.size();
-  std::vector<std::vector<face::ScoredFit>> fits(count);
+  std::vector<std::vector<face::ScoredFit>> fits(truth.faces.size());
+  std::vector<std::filesystem::path> files;
+  for (const face::Annotation& face : truth.faces) files.push_back(truth.path(face));
   Progress progress("scoring");
   ThreadPool pool(threads);
-  constexpr std::size_t kBatch = 32;
-  for (std::size_t first = 0; first < count; first += kBatch) {
-    pool.run(Index(std::min(kBatch, count - first)), [&](Index offset, int) {
-      const std::size_t i = first + std::size_t(offset);
-      const face::Annotation& one = truth.faces[i];
-      const face::Shape points = face::select(one.points, truth.ids, ids);
-      if (!points.allFinite()) return;
-      image::Image<std::uint8_t> picture;
-      try {
-        picture = opencv::read_grey(truth.path(one));
-      } catch (const Error&) {
-        return;
-      }
-      face::Aligner aligner(model);
-      for (std::size_t kind = 0; kind < face::kTrialKinds.size(); ++kind) {
-        const face::Trial trial =
-            face::make_trial(face::kTrialKinds[kind], picture, points, model, seed, i);
-        const face::Alignment& fit =
-            aligner.align_from(trial.has_face() ? picture : trial.faceless, trial.start);
-        const bool good = trial.has_face() &&
-                          face::unit_error(fit.points, points, model.mean) < double(face::kGoodFit);
-        fits[i].push_back({double(fit.score), good});
-      }
-    });
-    progress.update(double(first) / double(count));
-  }
+  face::PictureWork work;
+  work.progress = [&](double share) { progress.update(share); };
+  work.in_parallel = [&](std::size_t i, image::ByteView picture, int) {
+    const face::Shape points = face::select(truth.faces[i].points, truth.ids, ids);
+    if (!points.allFinite()) return;
+    face::Aligner aligner(model);
+    for (std::size_t kind = 0; kind < face::kTrialKinds.size(); ++kind) {
+      const face::Trial trial =
+          face::make_trial(face::kTrialKinds[kind], picture, points, model, seed, i);
+      const face::Alignment& fit =
+          aligner.align_from(trial.has_face() ? picture : trial.faceless.view(), trial.start);
+      const bool good = trial.has_face() &&
+                        face::unit_error(fit.points, points, model.mean) < double(face::kGoodFit);
+      fits[i].push_back({double(fit.score), good});
+    }
+  };
+  const std::vector<std::string> failures =
+      face::read_pictures(files, opencv::read_grey, pool, work);
+  progress.clear();
+  for (const std::string& failure : failures)
+    if (!failure.empty()) fmt::print(stderr, "sdm: not scored: {}\n", failure);
   std::vector<face::ScoredFit> all;
   for (const auto& some : fits) all.insert(all.end(), some.begin(), some.end());
-  progress.clear();
   return face::roc(std::move(all));
 }
 

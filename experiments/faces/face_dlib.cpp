@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "sdm/opencv/image.h"
+#include "sdm/face/data/markup.h"
 #endif
 
 namespace sdm::experiments {
@@ -20,7 +21,7 @@ namespace sdm::experiments {
 
 bool have_dlib() { return true; }
 
-FaceMethod dlib_method(std::string name, const std::filesystem::path& path) {
+face::Method dlib_method(std::string name, const std::filesystem::path& path) {
   const auto predictor = std::make_shared<dlib::shape_predictor>();
   try {
     dlib::deserialize(path.string()) >> *predictor;
@@ -31,7 +32,7 @@ FaceMethod dlib_method(std::string name, const std::filesystem::path& path) {
   if (predictor->num_parts() != 68)
     throw Error(
         fmt::format("{} has {} points, expected 68", path.string(), predictor->num_parts()));
-  FaceMethod method;
+  face::Method method;
   method.name = std::move(name);
   method.predictions.ids = face::ibug(68).ids;
   method.find = [predictor](image::ByteView grey, const face::Box& box) {
@@ -51,7 +52,7 @@ FaceMethod dlib_method(std::string name, const std::filesystem::path& path) {
 
 bool have_dlib() { return false; }
 
-FaceMethod dlib_method(std::string, const std::filesystem::path& path) {
+face::Method dlib_method(std::string, const std::filesystem::path& path) {
   throw Error(fmt::format("{} needs dlib, and this program was built without it", path.string()));
 }
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "experiments/faces/face_methods.h"
+#include "sdm/face/data/methods.h"
 
 namespace sdm::experiments {
 
@@ -11,6 +11,6 @@ namespace sdm::experiments {
 bool have_dlib();
 
 /// A 68-point shape predictor of dlib as a method. Throws: built without dlib; not such a file.
-FaceMethod dlib_method(std::string name, const std::filesystem::path& path);
+face::Method dlib_method(std::string name, const std::filesystem::path& path);
 
 }  // namespace sdm::experiments

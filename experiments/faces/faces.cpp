@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <opencv2/core/utility.hpp>
 
 #include "experiments/faces/face_dlib.h"
-#include "experiments/faces/face_methods.h"
 #include "experiments/faces/faces_photographs.h"
 #include "experiments/registry.h"
+#include "report/error_curves.h"
+#include "report/machine.h"
+#include "report/named_file.h"
 #include "sdm/base/error.h"
 #include "sdm/face/data/boxes.h"
+#include "sdm/face/data/evaluation.h"
+#include "sdm/face/data/methods.h"
 #include "sdm/opencv/draw.h"
 #include "sdm/opencv/image.h"
 
@@ -26,13 +31,13 @@ constexpr int kShown = 10;
 std::string percent(double fraction) { return fmt::format("{:.2f}", 100 * fraction); }
 
 /// Everything that is compared, our own models first.
-std::vector<FaceMethod> make_methods(const ExperimentContext& context, const fs::path& folder,
-                                     const face::Annotations& truth, const face::Model& accurate,
-                                     const face::Model& fast) {
-  std::vector<FaceMethod> methods;
-  methods.push_back(model_method(kAccurate, accurate, accurate.convention(kDetector)));
-  methods.push_back(model_method(kFast, fast, fast.convention(kDetector)));
-  methods.push_back(model_method(kLinear, accurate, accurate.convention(kDetector), 1));
+std::vector<face::Method> make_methods(const ExperimentContext& context, const fs::path& folder,
+                                       const face::Annotations& truth, const face::Model& accurate,
+                                       const face::Model& fast) {
+  std::vector<face::Method> methods;
+  methods.push_back(face::model_method(kAccurate, accurate, accurate.convention(kDetector)));
+  methods.push_back(face::model_method(kFast, fast, fast.convention(kDetector)));
+  methods.push_back(face::model_method(kLinear, accurate, accurate.convention(kDetector), 1));
   if (have_dlib() && fs::exists(kDlibModel)) {
     try {
       face::Annotations boxed = truth;  // it expects the boxes of dlib's own detector
@@ -49,20 +54,20 @@ std::vector<FaceMethod> make_methods(const ExperimentContext& context, const fs:
     const auto [name, path] = named_file(peer);
     methods.push_back(path.extension() == ".dat"
                           ? dlib_method(name, path)
-                          : predicted_method(name, truth, face::read_annotations(path)));
+                          : face::predicted_method(name, truth, face::read_annotations(path)));
   }
-  // Last, as it has fewer points: so the others keep their colours in both charts.
+  // Last, as it has fewer points.
   if (const fs::path file = folder / "lfpw_test_intraface49.csv"; fs::exists(file))
-    methods.push_back(predicted_method(kAuthors, truth, face::read_annotations(file)));
+    methods.push_back(face::predicted_method(kAuthors, truth, face::read_annotations(file)));
   return methods;
 }
 
 std::vector<face::Evaluation> evaluate_all(const face::Annotations& truth,
-                                           const std::vector<FaceMethod>& methods, int points) {
+                                           const std::vector<face::Method>& methods, int points) {
   std::vector<face::Evaluation> evaluations;
   face::EvaluationOptions options;
   options.ids = face::ibug(points).ids;
-  for (const FaceMethod& method : methods) {
+  for (const face::Method& method : methods) {
     // IntraFace has 49 points only.
     if (method.predictions.ids.size() < options.ids.size()) continue;
     evaluations.push_back(face::evaluate(truth, method.predictions, options));
@@ -72,7 +77,7 @@ std::vector<face::Evaluation> evaluate_all(const face::Annotations& truth,
 }
 
 Table add_errors(const std::vector<face::Evaluation>& evaluations,
-                 const std::vector<FaceMethod>& methods, Results& results) {
+                 const std::vector<face::Method>& methods, Results& results) {
   Table table{
       {{"method", "mean %", "median %", "over 8 %: %", "AUC 8 %: %", "no answer", "us a face"}}};
   for (const face::Evaluation& e : evaluations) {
@@ -83,7 +88,7 @@ Table add_errors(const std::vector<face::Evaluation>& evaluations,
     results.add(name, e.name, "auc_8_percent", 100 * e.auc, "%");
     results.add(name, e.name, "missing", e.missing, "faces");
     const auto method = std::find_if(methods.begin(), methods.end(),
-                                     [&](const FaceMethod& m) { return m.name == e.name; });
+                                     [&](const face::Method& m) { return m.name == e.name; });
     std::string time = "-";
     if (!method->seconds.empty()) {
       results.add(name, e.name, "time_us", method->microseconds(), "us");
@@ -97,9 +102,9 @@ Table add_errors(const std::vector<face::Evaluation>& evaluations,
 
 /// Mean error where the mean shape is put by the box (0) and after each stage of a model.
 Series stage_errors(const std::string& name, const face::Model& model, face::Annotations truth,
-                    const FaceRunOptions& options, Results& results) {
+                    const face::MethodRunOptions& options, Results& results) {
   const face::BoxConvention convention = model.convention(kDetector);
-  std::vector<FaceMethod> methods(1);
+  std::vector<face::Method> methods(1);
   methods[0].predictions.ids = face::ibug(68).ids;
   methods[0].find = [&](image::ByteView, const face::Box& box) {
     face::Shape start(2, model.points());
@@ -107,8 +112,8 @@ Series stage_errors(const std::string& name, const face::Model& model, face::Ann
     return start;
   };
   for (int stage = 1; stage <= int(model.maps.size()); ++stage)
-    methods.push_back(model_method("", model, convention, stage));
-  run_methods(truth, methods, options);
+    methods.push_back(face::model_method("", model, convention, stage));
+  face::run_methods(truth, methods, opencv::read_grey, options);
   Series series{name, {}, {}};
   for (std::size_t stage = 0; stage < methods.size(); ++stage) {
     const double mean = 100 * face::evaluate(truth, methods[stage].predictions).mean;
@@ -132,8 +137,8 @@ Table reported_elsewhere() {
 /// The methods on the same faces.
 struct Comparison {
   face::Annotations truth;
-  std::vector<FaceMethod> methods;
-  FaceRun run;
+  std::vector<face::Method> methods;
+  face::MethodRun run;
   std::vector<face::Evaluation> all, inner;  // 68 and 49 points
 };
 
@@ -161,7 +166,7 @@ std::vector<Exhibit> show(const ExperimentContext& context, const Comparison& c,
   stages.title = "mean error by stage, 68 points";
   stages.x_label = "stage";
   stages.y_label = "percent of the outer eye corners' distance";
-  const std::vector<std::size_t> order = worst_first(c.all[0], int(c.all[0].errors.size()));
+  const std::vector<std::size_t> order = face::worst_first(c.all[0], int(c.all[0].errors.size()));
   const auto shown = std::min<std::ptrdiff_t>(kShown, std::ptrdiff_t(order.size()));
   const auto middle = order.begin() + (std::ptrdiff_t(order.size()) - shown) / 2;
   std::string about = fmt::format(
@@ -239,13 +244,15 @@ void measure(const ExperimentContext& context, const fs::path& folder, Results& 
   face::give_boxes(c.truth, face::read_boxes(folder / "lfpw_test_boxes.csv", kDetector));
   c.methods = make_methods(context, folder, c.truth, accurate, fast);
 
-  FaceRunOptions options;
+  cv::setNumThreads(1);  // pictures are read in parallel
+  face::MethodRunOptions options;
   options.model = accurate;
   options.convention = accurate.convention(kDetector);
+  options.clock = processor_seconds;
   options.seed = context.seed;
   options.threads = context.threads;
   options.progress = [&](double share) { context.report(0.5 * share, "finding landmarks"); };
-  c.run = run_methods(c.truth, c.methods, options);
+  c.run = face::run_methods(c.truth, c.methods, opencv::read_grey, options);
   if (!c.run.unreadable.empty()) throw Error(c.run.unreadable.front());
   c.all = evaluate_all(c.truth, c.methods, 68);
   c.inner = evaluate_all(c.truth, c.methods, 49);

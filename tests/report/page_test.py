@@ -1,8 +1,8 @@
 """The report page in a browser: `sdm reproduce` writes it, Chromium opens it without a network at desktop and
-phone width, light and dark. Every chart must be drawn, with Chart.js or, where that could not be fetched, as SVG;
-the console must be empty and nothing may stick out sideways.
+phone width, light and dark. Every chart must be drawn, with Chart.js or, where that could not be fetched, as SVG,
+and all in one size; the console must be empty, nothing may stick out sideways and wide tables scroll in their box.
 
-usage: report_test.py SDM     exits with 77 where there is no Chromium
+usage: page_test.py SDM     exits with 77 where there is no Chromium
 """
 import html
 import json
@@ -27,15 +27,24 @@ addEventListener("load", () => setTimeout(() => {
       if (pixels[i + 3] > 200) colours.add((pixels[i] << 16) | (pixels[i + 1] << 8) | pixels[i + 2]);
     return colours.size;
   };
+  // The last figure keeps one chart, so that a chart alone can be compared with many.
+  const last = [...document.querySelectorAll(".charts")].pop();
+  while (last.children.length > 1) last.lastElementChild.remove();
   const figures = [...document.querySelectorAll("figure[data-chart]")].map((figure) => {
     const canvas = figure.querySelector("canvas"), svg = figure.querySelector("svg");
     return {
       colours: canvas ? painted(canvas) : 0,
       paths: svg && getComputedStyle(svg).display !== "none" ? svg.querySelectorAll("path, rect").length : 0,
+      size: ["width", "height"].map((side) => Math.round(figure.getBoundingClientRect()[side])),
+      beside: figure.parentElement.children.length,
     };
   });
   const seen = {
-    figures, width: innerWidth, page: document.documentElement.scrollWidth,
+    figures, width: innerWidth, page: Math.max(document.documentElement.scrollWidth, document.body.scrollWidth),
+    tables: [...document.querySelectorAll(".table")].filter((t) => t.clientWidth).map((t) => ({
+      box: t.getBoundingClientRect().right, hidden: t.scrollWidth - t.clientWidth,
+      scrolls: getComputedStyle(t).overflowX === "auto",
+    })),
     dark: matchMedia("(prefers-color-scheme: dark)").matches,
     back: getComputedStyle(document.body).backgroundColor,
     broken: [...document.images].filter((i) => !i.naturalWidth).length,
@@ -85,7 +94,12 @@ def check(seen, library, width, dark):
             assert figure["colours"] > 20 and figure["paths"] == 0, figure
         else:
             assert figure["paths"] > 5, figure
+    assert {1, 4} <= {figure["beside"] for figure in seen["figures"]}, "no chart alone, or no four together"
+    assert len({tuple(figure["size"]) for figure in seen["figures"]}) == 1, [f["size"] for f in seen["figures"]]
     assert seen["page"] <= seen["width"], f"{seen['page']} px wide in a window of {seen['width']}"
+    assert all(table["scrolls"] and table["box"] <= width for table in seen["tables"]), seen["tables"]
+    if width < 400:
+        assert any(table["hidden"] > 0 for table in seen["tables"]), "no table is wider than the phone"
     assert seen["broken"] == 0 and seen["dead"] == 0, seen
     assert seen["dark"] == dark, seen
     light = sum(map(int, re.findall(r"\d+", seen["back"])[:3])) > 3 * 128
@@ -117,14 +131,15 @@ def main():
         library = "Chart.js v" in page.read_text()
         if not library:
             print("Chart.js is not beside the program (./run fetches it): looking at the SVG figures only")
-        for width, dark in [(1280, False), (390, True)] if library else []:
+        for width, dark in [(1280, False), (375, True)] if library else []:
             check(look(page, width, dark), True, width, dark)
         # The same page as it is where the library could not be fetched.
         start = page.read_text().find("/*!\n * Chart.js")
         if start >= 0:
             end = page.read_text().find("</script>", start)
             page.write_text(page.read_text()[:start] + page.read_text()[end:])
-        check(look(page, 1280, False), False, 1280, False)
+        for width, dark in [(1280, False), (375, True)]:
+            check(look(page, width, dark), False, width, dark)
 
 
 if __name__ == "__main__":

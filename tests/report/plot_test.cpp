@@ -5,7 +5,9 @@
 
 #include <cstdio>
 #include <limits>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace sdm::report {
 namespace {
@@ -91,9 +93,80 @@ TEST(Plot, AsDataHasNullWhereTheLineBreaks) {
   LineChart chart;
   chart.log_y = true;
   chart.series = {{"s", {0, 1, 2}, {1, 0, std::numeric_limits<double>::quiet_NaN()}}};
-  const auto data = to_json(chart);
+  const auto data = to_json(chart, {});
   EXPECT_EQ(data.at("series")[0].at("x").dump(), "[0.0,1.0,2.0]");
   EXPECT_EQ(data.at("series")[0].at("y").dump(), "[1.0,null,null]");
+}
+
+LineChart with(const std::vector<std::string>& names) {
+  LineChart chart;
+  for (const std::string& name : names) chart.series.push_back({name, {0, 1}, {1, 2}});
+  return chart;
+}
+
+TEST(Plot, DrawsOneChartAndFourInTheSameSizeAndType) {
+  const Chart chart = with({"sdm", "newton"});
+  const std::string one = svg({chart}), four = svg({chart, chart, chart, chart});
+  const auto number = [](const std::string& picture, const std::string& key) {
+    return std::stod(picture.substr(picture.find(key) + key.size()));
+  };
+  EXPECT_EQ(number(four, " width='"), 2 * number(one, " width='"));
+  EXPECT_EQ(number(four, " height='"), 2 * number(one, " height='"));
+  const auto part = [](const std::string& picture, const std::string& from, const std::string& to) {
+    const std::size_t at = picture.find(from);
+    return picture.substr(at, picture.find(to, at) - at);
+  };
+  EXPECT_EQ(part(one, "<style>", "</style>"), part(four, "<style>", "</style>"));
+  EXPECT_EQ(part(one, "<g ", "</g>"), part(four, "<g ", "</g>"));
+}
+
+TEST(Plot, WritesNamesOfCategoriesInTheTypeSizeOfAllText) {
+  BarChart chart;
+  for (int i = 0; i < 18; ++i) chart.categories.push_back("category " + std::to_string(i));
+  chart.series = {{"a", {}, std::vector<double>(18, 1)}};
+  const std::string picture = svg({chart});
+  EXPECT_THAT(picture, HasSubstr("rotate(-60)'>category 17<"));
+  for (std::size_t at = picture.find("font"); at != std::string::npos;
+       at = picture.find("font", at + 1))
+    EXPECT_LT(at, picture.find("</style>")) << "a size of its own";
+}
+
+std::string colour_of(const Palette& palette, const std::string& name) {
+  return palette.colour({{name, {}, {}}}, 0);
+}
+
+TEST(Palette, GivesAMethodTheSameColourInEveryChart) {
+  const Palette one({with({"sdm", "newton"})});
+  const Palette other({with({"something", "ceres", "SDM (2.51 %)"}), with({"else", "something"})});
+  EXPECT_EQ(colour_of(one, "sdm"), colour_of(other, "SDM (2.51 %)"));
+  // The picture and the data of the page agree, in a chart where it comes first and where last.
+  for (const Chart& chart : {Chart(with({"something", "sdm"})), Chart(with({"sdm", "else"}))}) {
+    EXPECT_THAT(svg({chart}, 1, other), HasSubstr(colour_of(one, "sdm")));
+    for (const auto& series : to_json(chart, other).at("series"))
+      EXPECT_EQ(series.at("colour"), colour_of(other, series.at("name")));
+  }
+}
+
+TEST(Palette, TellsTheMethodsOfAChartApart) {
+  for (const std::vector<std::string>& names : std::vector<std::vector<std::string>>{
+           {"sdm", "newton"},
+           {"sdm", "sdm_refined", "ceres"},
+           {"sdm", "sdm_refined", "sdm_partition_refined", "posit", "iterative", "epnp", "sqpnp"},
+           {"sdm", "sdm_paper", "lk_forward_additive", "lk_inverse_compositional", "ecc"},
+           {"SDM accurate", "SDM fast", "one linear stage", "dlib, shipped", "dlib, same faces",
+            "IntraFace", "a guest", "another"},
+           {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}}) {
+    const Palette palette({with(names)});
+    std::set<std::string> colours;
+    for (const std::string& name : names) colours.insert(colour_of(palette, name));
+    EXPECT_EQ(colours.size(), names.size()) << names[0] << ", " << names[1];
+  }
+}
+
+TEST(Palette, TellsLinesWithoutANameApart) {
+  const LineChart chart = with({"", "", ""});
+  const Palette palette({chart});
+  EXPECT_NE(palette.colour(chart.series, 0), palette.colour(chart.series, 2));
 }
 
 TEST(Plot, DrawsBarsOfManySizesOnALogScale) {

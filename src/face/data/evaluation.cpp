@@ -235,4 +235,14 @@ std::vector<double> cumulative(const std::vector<double>& errors,
   return shares;
 }
 
+std::vector<std::size_t> worst_first(const Evaluation& result, int count) {
+  std::vector<std::size_t> order(result.errors.size());
+  std::iota(order.begin(), order.end(), std::size_t(0));
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return result.errors[a] > result.errors[b];
+  });
+  order.resize(std::min(order.size(), std::size_t(std::max(0, count))));
+  return order;
+}
+
 }  // namespace sdm::face

@@ -64,4 +64,7 @@ Annotations match(const Annotations& truth, const Annotations& predictions);
 std::vector<double> cumulative(const std::vector<double>& errors,
                                const std::vector<double>& thresholds);
 
+/// The faces by error, the worst first, at most `count`.
+std::vector<std::size_t> worst_first(const Evaluation& result, int count);
+
 }  // namespace sdm::face
