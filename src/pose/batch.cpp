@@ -1,4 +1,5 @@
-// The descent of pose/state.h and a Gauss-Newton step in single precision, one pose in every lane.
+// The descent of pose/state.h and a Gauss-Newton step in single precision, one pose in every lane:
+// the loop of descent/solve.h written again, since a lane holds what a state is there.
 #include "pose/batch.h"
 
 #include <algorithm>

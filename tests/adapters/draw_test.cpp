@@ -1,4 +1,4 @@
-#include "adapters/opencv/draw.h"
+#include "sdm/opencv/draw.h"
 
 #include <gtest/gtest.h>
 

@@ -52,7 +52,7 @@ struct Model {
   std::vector<BoxConvention> boxes;
   std::vector<CompactMap> maps;
   /// The points in space as the training faces tell them, and how much each says of the head's pose
-  /// (pose/rigid_shape.h, pose/head_pose.h). Empty: not known.
+  /// (pose/train/rigid_shape.h, pose/head_pose.h). Empty: not known.
   Eigen::Matrix3Xf shape3d;
   Vector<float> shape3d_weights;
   /// Where it is not known, the size of the last step tells instead, by the one of good fits.

@@ -103,8 +103,7 @@ MethodRun run_methods(Annotations& truth, std::vector<Method>& methods, const Pi
     Annotation& face = truth.faces[i];
     if (!picture.empty() && !face.box && options.model) {
       const Shape points = select(face.points, truth.ids, ids_of(*options.model));
-      face.box = perturbed_box(points, options.model->mean, options.convention,
-                               options.seed * 1000003 + i);
+      face.box = perturbed_box(points, options.model->mean, options.convention, options.seed, i);
       ++run.from_truth;
     }
     for (Method& method : methods)
