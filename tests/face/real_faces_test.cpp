@@ -1,5 +1,6 @@
-// Real photographs: the shipped models hold what their cards promise, and the trainer learns from a
-// few hundred faces.
+// Real photographs: the shipped models against what others published or measured, and the trainer
+// on a few hundred faces. Figures of peers and of the prototypes are those of
+// ../shared/MEASURED.md.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -62,7 +63,9 @@ Evaluation run(const Model& model, const Split& split, const std::vector<int>& i
 struct Shipped {
   const char* file;
   double largest_megabytes;
-  double largest_error;  // of lfpw_test, 68 points, outer eye corners
+  /// Of lfpw_test, 68 points, over the distance of the outer eye corners: what a prototype of the
+  /// same recipe, written apart from this code, reaches there. 0.0003 more is noise.
+  double prototype_error;
 };
 
 // The name of the test in place of the bytes of a pointer.
@@ -84,11 +87,15 @@ TEST_P(AShippedModel, FindsTheFacesOfThePapersBenchmark) {
   NEEDS_SHARED_DATA();
   const Model model = Model::load(kModels / GetParam().file);
   const Split test = read_split("lfpw_test", 1000);
-  EXPECT_LT(run(model, test).mean, GetParam().largest_error);
-  // The authors' own software: mean 5.21 %, 8.0 % beyond 8 %.
-  const Evaluation inner = run(model, test, ibug(49).ids);
-  EXPECT_LT(inner.mean, 0.0521 / 1.5);
-  EXPECT_LT(inner.failure_rate, 0.08 / 3);
+  const Evaluation all = run(model, test);
+  EXPECT_LT(all.mean, GetParam().prototype_error + 0.0003);
+  // dlib's trees, trained on the same faces: 3.93 % in the mean, 3.44 % of the faces beyond 8 %
+  // (LFPW and HELEN test).
+  EXPECT_LT(all.mean, 0.0393);
+  EXPECT_LT(all.failure_rate, 0.0344);
+  // Published for 49 points of the same faces: the authors' own software 5.11 %, PO-CR 3.35 %,
+  // CLNF 2.92 %.
+  EXPECT_LT(run(model, test, ibug(49).ids).mean, 0.0292);
 }
 
 TEST_P(AShippedModel, HasASmallAdaptationStateOfItsOwn) {
@@ -111,15 +118,12 @@ TEST_P(AShippedModel, LearnsAFaceItErrsOn) {
     one.truth.faces = {dev.truth.faces[i]};
     one.truth.faces[0].box =
         perturbed_box(one.truth.faces[0].points, model.mean, model.convention(), 1000 + i);
-    EXPECT_LT(run(adapter.model(), one).mean, 0.7 * run(model, one).mean)
-        << dev.truth.faces[i].file;
+    EXPECT_LT(run(adapter.model(), one).mean, run(model, one).mean) << dev.truth.faces[i].file;
   }
 }
 
-TEST_P(AShippedModel, TellsGoodFitsFromFailedOnes) {
-  NEEDS_SHARED_DATA();
-  const Model model = Model::load(kModels / GetParam().file);
-  const Split test = read_split("lfpw_test", 60);
+// Scores of fits that begin well and badly, on faces and beside them.
+Roc roc_of(const Model& model, const Split& test) {
   Aligner aligner(model);
   std::vector<ScoredFit> fits;
   for (std::size_t i = 0; i < test.pictures.size(); ++i)
@@ -132,10 +136,21 @@ TEST_P(AShippedModel, TellsGoodFitsFromFailedOnes) {
                       trial.has_face() && unit_error(fit.points, truth, model.mean) <
                                               static_cast<double>(kGoodFit)});
     }
-  const Roc curve = roc(fits);
-  EXPECT_GT(curve.area, 0.995);
-  EXPECT_GT(curve.at(0.5).true_positives, 0.95);
-  EXPECT_LT(curve.at(0.5).false_alarms, 0.02);
+  return roc(fits);
+}
+
+TEST_P(AShippedModel, TellsGoodFitsFromFailedOnesBetterThanItsLastStepDoes) {
+  NEEDS_SHARED_DATA();
+  const Model model = Model::load(kModels / GetParam().file);
+  Model without = model;
+  without.confidence = {};
+  const Split test = read_split("lfpw_test", 60);
+  const Roc learned = roc_of(model, test), step = roc_of(without, test);
+  EXPECT_GT(learned.area, step.area);
+  const auto mistaken = [](const Roc& curve) {
+    return 1 - curve.at(0.5).true_positives + curve.at(0.5).false_alarms;
+  };
+  EXPECT_LT(mistaken(learned), mistaken(step));
 }
 
 TEST_P(AShippedModel, FollowsAFaceAsWellAsItDetectsIt) {
@@ -182,10 +197,10 @@ TEST_P(AShippedModel, FollowsAFaceAsWellAsItDetectsIt) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of68Points, AShippedModel,
-                         testing::Values(Shipped{"face68.sdm", 8, 0.0325},
-                                         Shipped{"face68-fast.sdm", 3, 0.0345}));
+                         testing::Values(Shipped{"face68.sdm", 8, 0.03232},
+                                         Shipped{"face68-fast.sdm", 3, 0.03440}));
 
-TEST(Training, OnThreeHundredFacesReachesSixPercentOnNewOnes) {
+TEST(Training, OnThreeHundredFacesBeatsTheAuthorsSoftwareOnNewOnes) {
   NEEDS_SHARED_DATA();
   TrainerOptions options = TrainerOptions::preset("fast");
   options.recipe.unit = 32;
@@ -202,7 +217,8 @@ TEST(Training, OnThreeHundredFacesReachesSixPercentOnNewOnes) {
     const Annotation& face = train_split.truth.faces[i];
     faces.push_back(trim(train_split.pictures[i], face.points, {*face.box}, options.recipe));
   }
-  EXPECT_LT(run(train(faces, {}, options).model, dev).mean, 0.06);
+  // Published for its 49 points, on the test faces of LFPW and HELEN.
+  EXPECT_LT(run(train(faces, {}, options).model, dev, ibug(49).ids).mean, 0.0511);
 }
 
 }  // namespace
