@@ -40,7 +40,7 @@ struct Data {
       normalised.push_back(normalise(Camera(), image));
       images.push_back(std::move(image));
     }
-    EstimatorOptions options;
+    TrainEstimatorOptions options;
     options.range.rotation_degrees.setConstant(degrees);
     options.samples = 4000;
     estimator = std::make_unique<Estimator>(train_estimator(cube(), options).estimator);

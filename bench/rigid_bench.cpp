@@ -71,7 +71,7 @@ void add_frame(const std::string& method, const std::function<void()>& align) {
   })->Unit(benchmark::kMicrosecond);
 }
 
-void add_sdm(const std::string& name, const rigid::TrackerOptions& options) {
+void add_sdm(const std::string& name, const rigid::TrainTrackerOptions& options) {
   const auto tracker = std::make_shared<rigid::Tracker>(
       rigid::train_tracker(frames().first, frames().region, options).tracker);
   add_frame(name, [tracker, start = tracker->warp()] {
@@ -122,7 +122,7 @@ void training(benchmark::State& state) {
 int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   add_sdm("sdm", {});
-  add_sdm("sdm_paper", rigid::TrackerOptions::paper());
+  add_sdm("sdm_paper", rigid::TrainTrackerOptions::paper());
   add_lucas_kanade("lk_forward_additive", rigid::LucasKanadeKind::forward_additive);
   add_lucas_kanade("lk_inverse_compositional", rigid::LucasKanadeKind::inverse_compositional);
 #ifdef SDM_BENCH_ECC

@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   const face::Model model = face::Model::load(path);
 
   // The frame, and where its points truly are.
-  const face::Frame place{90, 0, 150, 150};
+  const face::Similarity place{90, 0, 150, 150};
   face::Shape truth = model.mean;
   place.to_image(model.mean, truth);
   image::Image<std::uint8_t> picture(300, 300, 180);
@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
   adapter.update(picture, truth);
 
   const auto error = [&](const face::Model& used) {
-    const face::Frame start{95, 0, 154, 147};  // as a detector might have seen it
+    const face::Similarity start{95, 0, 154, 147};  // as a detector might have seen it
     return (face::Aligner(used).align_from(picture, start).points - truth).colwise().norm().mean();
   };
   const float before = error(model), after = error(adapter.model());

@@ -31,7 +31,7 @@ face::TrainingFace draw_leaf(std::mt19937& random) {
       -length, 0, 0, length, uniform(-0.3F, 0.3F) * length;
   face::TrainingFace face;
   face.truth = leaf;
-  face::Frame{std::cos(angle), std::sin(angle), x0, y0}.to_image(leaf, face.truth);
+  face::Similarity{std::cos(angle), std::sin(angle), x0, y0}.to_image(leaf, face.truth);
 
   face.picture = image::Image<std::uint8_t>(120, 120);
   for (int y = 0; y < 120; ++y)

@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
   const auto model = sdm::face::Model::load(argc > 1 ? argv[1] : "models/face68.sdm");
 
   // The picture, and where its points truly are.
-  const sdm::face::Frame place{100, 0, 150, 160};
+  const sdm::face::Similarity place{100, 0, 150, 160};
   Shape truth = model.mean;
   place.to_image(model.mean, truth);
   const sdm::image::Image<std::uint8_t> drawn = draw(truth, place.scale());

@@ -16,9 +16,9 @@ int main() {
   using namespace sdm::pose;
 
   // A cube of 200 mm, about 2 m away, turned by up to 30 degrees about each axis. The defaults of
-  // EstimatorOptions are the camera and the range of the paper's experiment.
+  // TrainEstimatorOptions are the camera and the range of the paper's experiment.
   const Points3 object = cube(200);
-  EstimatorOptions options;
+  TrainEstimatorOptions options;
   options.samples = 4000;
   const Estimator estimator = train_estimator(object, options).estimator;
 

@@ -59,7 +59,7 @@ std::vector<CorrectedFrame> corrected_frames(const AdaptArguments& a) {
 
 // The share of the face's unit by which the model misses a frame, started where the face is.
 double error_of(const face::Model& model, image::ByteView grey, const face::Shape& truth) {
-  const face::Frame frame = face::fit_frame(model.mean, truth);
+  const face::Similarity frame = face::fit_similarity(model.mean, truth);
   const face::Shape found = face::Aligner(model).align_from(grey, frame).points;
   return face::unit_error(found, truth, model.mean);
 }

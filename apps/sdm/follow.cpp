@@ -62,8 +62,8 @@ rigid::Tracker make_tracker(const FollowArguments& arguments,
     if (region) tracker.restart(warp_to(tracker.model().shape, *region));
     return tracker;
   }
-  rigid::TrackerOptions options =
-      arguments.paper ? rigid::TrackerOptions::paper() : rigid::TrackerOptions();
+  rigid::TrainTrackerOptions options =
+      arguments.paper ? rigid::TrainTrackerOptions::paper() : rigid::TrainTrackerOptions();
   options.motion = rigid::motion_from_string(arguments.motion);
   options.seed = arguments.seed;
   options.threads = arguments.threads;

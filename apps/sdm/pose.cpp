@@ -27,7 +27,7 @@ struct TrainArguments {
   std::string object, output, group;
   Index points = 0;
   double distance = 2000, rotation = 30, translation = 400;
-  EstimatorOptions options;
+  TrainEstimatorOptions options;
 };
 
 void train_pose(const TrainArguments& arguments) {
@@ -44,7 +44,7 @@ void train_pose(const TrainArguments& arguments) {
         fmt::format("{} has {} points, expected at most 500: choose some of them with --points N",
                     arguments.object, vertices));
   }
-  EstimatorOptions options = arguments.options;
+  TrainEstimatorOptions options = arguments.options;
   options.provenance = fmt::format("sdm pose train {}, seed {}", arguments.object, options.seed);
   options.range.centre.translation = {0, 0, arguments.distance};
   options.range.rotation_degrees.setConstant(arguments.rotation);

@@ -140,7 +140,9 @@ Cascade<double> train_reversed(const AnalyticFunction& function, double x0, int 
     templates(0, i) = function.train_y[static_cast<std::size_t>(i)];
     targets(0, i) = function.inverse(templates(0, i));
   }
-  const auto h = [&](ConstVectorRef<double> x, VectorRef<double> out) { out[0] = function.h(x[0]); };
+  const auto h = [&](ConstVectorRef<double> x, VectorRef<double> out) {
+    out[0] = function.h(x[0]);
+  };
   TrainOptions options;
   options.stages = steps;
   options.penalty = Penalty::given(0);
@@ -155,7 +157,8 @@ std::vector<double> sdm_residuals(const AnalyticFunction& function, const Cascad
     for (std::size_t k = 0; k < way.size(); ++k) x[k].push_back(way[k]);
   }
   std::vector<double> curve;
-  for (const std::vector<double>& reached : x) curve.push_back(relative_error(function, reached, y));
+  for (const std::vector<double>& reached : x)
+    curve.push_back(relative_error(function, reached, y));
   return curve;
 }
 

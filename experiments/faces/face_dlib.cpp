@@ -11,8 +11,8 @@
 #include <cmath>
 #include <memory>
 
-#include "sdm/opencv/image.h"
 #include "sdm/face/data/markup.h"
+#include "sdm/opencv/image.h"
 #endif
 
 namespace sdm::experiments {

@@ -108,7 +108,7 @@ Series stage_errors(const std::string& name, const face::Model& model, face::Ann
   methods[0].predictions.ids = face::ibug(68).ids;
   methods[0].find = [&](image::ByteView, const face::Box& box) {
     face::Shape start(2, model.points());
-    convention.frame(box).to_image(model.mean, start);
+    convention.similarity(box).to_image(model.mean, start);
     return start;
   };
   for (int stage = 1; stage <= int(model.maps.size()); ++stage)

@@ -166,12 +166,12 @@ void run_case(const Case& c, const ExperimentContext& context, Results& results)
   const TestSet test = make_test(
       object, every(grid(sweep(c.range, 7 * wider), sweep(400, 170)), share), context.seed + 1000);
 
-  EstimatorOptions options;
+  TrainEstimatorOptions options;
   options.range.rotation_degrees.setConstant(c.range);
   options.noise_pixels = noise_pixels;
   options.seed = context.seed;
   options.threads = context.threads;
-  EstimatorOptions plain_options = options;
+  TrainEstimatorOptions plain_options = options;
   plain_options.stages = c.range > 30 ? 15 : 10;
   plain_options.poses =
       every(grid(sweep(c.range, 10 * wider), sweep(400, 200)), context.quick ? 7 : 1);
@@ -211,7 +211,7 @@ void run_case(const Case& c, const ExperimentContext& context, Results& results)
 void run_chessboard(const Chessboard& data, const ExperimentContext& context, Results& results) {
   // Around its middle, so that the range of translations does not depend on the rotation.
   const Points3 board = data.board.colwise() - data.board.rowwise().mean();
-  EstimatorOptions options;
+  TrainEstimatorOptions options;
   options.camera = data.camera;
   options.range.centre.translation = {0, 0, 14};
   options.range.translation = {4, 4, 5};

@@ -22,7 +22,7 @@ using rigid::Warp;
 
 class SdmFollower final : public Follower {
  public:
-  SdmFollower(image::ByteView frame, const Quad& region, const rigid::TrackerOptions& options)
+  SdmFollower(image::ByteView frame, const Quad& region, const rigid::TrainTrackerOptions& options)
       : tracker_(rigid::train_tracker(frame, region, options).tracker) {}
   // Whether it is lost is asked outside, by one rule for all.
   Warp update(image::ByteView frame) override {
@@ -119,8 +119,8 @@ const std::vector<std::string>& follower_names() {
 std::unique_ptr<Follower> make_follower(const std::string& name, image::ByteView frame,
                                         const Quad& region, const FollowerOptions& options) {
   if (name == "sdm" || name == "sdm_paper") {
-    rigid::TrackerOptions training =
-        name == "sdm" ? rigid::TrackerOptions() : rigid::TrackerOptions::paper();
+    rigid::TrainTrackerOptions training =
+        name == "sdm" ? rigid::TrainTrackerOptions() : rigid::TrainTrackerOptions::paper();
     training.motion = options.motion;
     training.seed = options.seed;
     training.threads = options.threads;

@@ -14,7 +14,7 @@ namespace {
 using rigid::Warp;
 
 rigid::Tracker make_judge(image::ByteView first, const rigid::Quad& region) {
-  rigid::TrackerOptions options;  // learning is not asked for, so it is kept short
+  rigid::TrainTrackerOptions options;  // learning is not asked for, so it is kept short
   options.samples = 20;
   options.stages = 1;
   options.coarse_stages = 0;

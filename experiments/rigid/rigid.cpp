@@ -188,7 +188,7 @@ Results run_rigid(const ExperimentContext& context) {
   results.settings["frames"] = frames;
   results.settings["motion"] = "affine";
   results.settings["iterations_of_peers"] = FollowerOptions().iterations;
-  results.settings["lost_above_hog_difference"] = rigid::TrackerOptions().lost_above;
+  results.settings["lost_above_hog_difference"] = rigid::TrainTrackerOptions().lost_above;
   results.settings["lost_above_corner_error_px"] = Race::kAstray;
   results.settings["time"] = "processor time of one thread, median over frames";
   return results;

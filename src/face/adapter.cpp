@@ -40,7 +40,7 @@ class FrameProblem {
     features_(stage, x.cast<float>(), z);
     out = z.cast<double>();
   }
-  // The target's frame is that of the picture: its points are pixels.
+  // The target's similarity is the identity: its points are pixels.
   void difference(ConstVectorRef<double> x, ConstVectorRef<double> target,
                   VectorRef<double> out) const {
     Vector<float> delta(out.size());
@@ -84,7 +84,7 @@ void Adapter::update(image::ByteView grey, const Shape& truth, const AdapterOpti
   Vector<float> start(problem.state_size()), target(problem.state_size());
   put_state(truth, {}, target);
   for (int number = 0; number < options.starts; ++number) {
-    put_state(model_.mean, start_frame(number, truth, model_, random), start);
+    put_state(model_.mean, labelled_start(number, truth, model_, random), start);
     // A frame is one step of time, however many starts it gives.
     online.update(problem, 0, start.cast<double>(), target.cast<double>(),
                   {options.weight, number == 0 ? options.forgetting : 1});

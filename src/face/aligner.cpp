@@ -11,15 +11,15 @@ namespace sdm::face {
 struct Aligner::State {
   explicit State(const Model& m) : model(&m), descent(m) { result.points.resize(2, m.points()); }
 
-  const Alignment& run(image::ByteView grey, const Frame& frame, float still = 0);
+  const Alignment& run(image::ByteView grey, const Similarity& start, float still = 0);
 
   const Model* model;
   ShapeDescent descent;
   Alignment result;
 };
 
-const Alignment& Aligner::State::run(image::ByteView grey, const Frame& frame, float still) {
-  const float moved = descent.run(grey, frame, still);
+const Alignment& Aligner::State::run(image::ByteView grey, const Similarity& start, float still) {
+  const float moved = descent.run(grey, start, still);
   descent.to_image(result.points);
   if (std::isfinite(moved) && model->confidence.known()) {
     result.score = model->confidence.probability(descent.patch_sums());
@@ -46,17 +46,17 @@ const Alignment& Aligner::align(image::ByteView grey, const Box& box,
                                 const BoxConvention& convention) {
   if (!(box.width > 0) || !(box.height > 0))
     throw Error(formatted("the box is {} x {} px, expected a size above 0", box.width, box.height));
-  return state_->run(grey, convention.frame(box));
+  return state_->run(grey, convention.similarity(box));
 }
 
-const Alignment& Aligner::align_from(image::ByteView grey, const Frame& frame) {
-  return state_->run(grey, frame);
+const Alignment& Aligner::align_from(image::ByteView grey, const Similarity& start) {
+  return state_->run(grey, start);
 }
 
-const Alignment& Aligner::follow(image::ByteView grey, const Frame& frame) {
+const Alignment& Aligner::follow(image::ByteView grey, const Similarity& start) {
   // Beyond, the error begins to grow (docs/face-tracking.md).
   constexpr float kStill = 0.05F;
-  return state_->run(grey, frame, kStill);
+  return state_->run(grey, start, kStill);
 }
 
 }  // namespace sdm::face

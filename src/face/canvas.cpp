@@ -9,12 +9,13 @@ Canvas::Canvas(const Recipe& recipe, Eigen::Index points)
       channels_(recipe.canvas_size(), recipe.canvas_size()),
       points_(2, points) {}
 
-void Canvas::draw(image::ByteView grey, const Frame& frame) {
+void Canvas::draw(image::ByteView grey, const Similarity& similarity) {
   const double centre = 0.5 * (pixels_.width() - 1), unit = recipe_->unit;
-  const double a = static_cast<double>(frame.a) / unit, b = static_cast<double>(frame.b) / unit;
+  const double a = static_cast<double>(similarity.a) / unit,
+               b = static_cast<double>(similarity.b) / unit;
   image::AffineMap map;
-  map << a, -b, static_cast<double>(frame.x) - (a - b) * centre,  //
-      b, a, static_cast<double>(frame.y) - (a + b) * centre;
+  map << a, -b, static_cast<double>(similarity.x) - (a - b) * centre,  //
+      b, a, static_cast<double>(similarity.y) - (a + b) * centre;
   resample_(grey, map, pixels_);
   image::gradient_channels(image::FloatView(pixels_), channels_);
 }

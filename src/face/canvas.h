@@ -2,8 +2,8 @@
 
 #include <span>
 
-#include "sdm/face/frame.h"
 #include "sdm/face/recipe.h"
+#include "sdm/face/similarity.h"
 #include "sdm/image/gradient_channels.h"
 #include "sdm/image/resample.h"
 
@@ -16,7 +16,7 @@ class Canvas {
   /// For shapes of so many points. The recipe must outlive it.
   Canvas(const Recipe& recipe, Eigen::Index points);
 
-  void draw(image::ByteView grey, const Frame& frame);
+  void draw(image::ByteView grey, const Similarity& similarity);
   /// The patches of a stage at these points (face coordinates), one after the other. `coarse`: on
   /// whole pixels, whatever the recipe says, in less than half the time.
   void describe(int stage, const Eigen::Ref<const Shape>& face, std::span<float> out,

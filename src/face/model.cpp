@@ -36,15 +36,15 @@ void require(bool good, const std::string& message) {
 
 }  // namespace
 
-Frame BoxConvention::frame(const Box& box) const {
+Similarity BoxConvention::similarity(const Box& box) const {
   return {scale * box.width, 0, box.x + 0.5F * (box.width - 1) + dx * box.width,
           box.y + 0.5F * (box.height - 1) + dy * box.width};
 }
 
-Box BoxConvention::box(const Frame& frame) const {
-  const float width = frame.scale() / scale;
-  return {frame.x - dx * width - 0.5F * (width - 1), frame.y - dy * width - 0.5F * (width - 1),
-          width, width};
+Box BoxConvention::box(const Similarity& similarity) const {
+  const float width = similarity.scale() / scale;
+  return {similarity.x - dx * width - 0.5F * (width - 1),
+          similarity.y - dy * width - 0.5F * (width - 1), width, width};
 }
 
 const BoxConvention& Model::convention(const std::string& detector) const {

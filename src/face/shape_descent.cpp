@@ -24,13 +24,13 @@ ShapeDescent::ShapeDescent(const Model& model)
       state_(shape_state_size(model.points())),
       last_delta_(2 * model.points()) {}
 
-void ShapeDescent::start(image::ByteView grey, const Frame& frame) {
+void ShapeDescent::start(image::ByteView grey, const Similarity& similarity) {
   features_.start(grey);
-  if (!(frame.scale() > 0) || !std::isfinite(frame.scale()) || !std::isfinite(frame.x) ||
-      !std::isfinite(frame.y))
+  if (!(similarity.scale() > 0) || !std::isfinite(similarity.scale()) ||
+      !std::isfinite(similarity.x) || !std::isfinite(similarity.y))
     throw Error(formatted("the face is {} px large at ({}, {}), expected a finite place and size",
-                          frame.scale(), frame.x, frame.y));
-  put_state(model_->mean, frame, state_);
+                          similarity.scale(), similarity.x, similarity.y));
+  put_state(model_->mean, similarity, state_);
 }
 
 float ShapeDescent::last_step(bool finite) const {

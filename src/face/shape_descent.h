@@ -17,13 +17,13 @@ class ShapeDescent {
   ShapeDescent(const ShapeDescent&) = delete;  // the solver refers to the maps
   ShapeDescent& operator=(const ShapeDescent&) = delete;
 
-  /// From the mean shape placed by a frame. `still`: see shape_step. `hook(stage, state, z)` is
-  /// told of each stage before it moves the shape. Gives the mean distance of the last step, in
-  /// units, infinite where it did not stay finite. Throws Error on an empty picture and on a frame
-  /// that is not finite or has no size.
+  /// From the mean shape placed by a similarity. `still`: see shape_step. `hook(stage, state, z)`
+  /// is told of each stage before it moves the shape. Gives the mean distance of the last step, in
+  /// units, infinite where it did not stay finite. Throws Error on an empty picture and on a
+  /// similarity that is not finite or has no size.
   template <class Hook = NoHook>
-  float run(image::ByteView grey, const Frame& frame, float still = 0, Hook&& hook = {}) {
-    start(grey, frame);
+  float run(image::ByteView grey, const Similarity& similarity, float still = 0, Hook&& hook = {}) {
+    start(grey, similarity);
     const SolveSummary summary = solver_.solve(
         state_, features_,
         [&](int stage, const auto& state, const auto& delta, auto&& out) {
@@ -35,9 +35,9 @@ class ShapeDescent {
   }
 
   auto shape() const { return shape_of(state_); }  // in face coordinates
-  Frame frame() const { return frame_of(state_); }
+  Similarity similarity() const { return similarity_of(state_); }
   /// The points in pixels.
-  void to_image(Eigen::Ref<Shape> points) const { frame().to_image(shape(), points); }
+  void to_image(Eigen::Ref<Shape> points) const { similarity().to_image(shape(), points); }
   /// Pushes the shape off its place.
   void move(const Vector<float>& delta) { state_.head(delta.size()) += delta; }
   /// See StageFeatures, for the shape as it is now.
@@ -45,7 +45,7 @@ class ShapeDescent {
   Index patch_sums_size() const { return features_.patch_sums_size(); }
 
  private:
-  void start(image::ByteView grey, const Frame& frame);
+  void start(image::ByteView grey, const Similarity& similarity);
   float last_step(bool finite) const;
 
   const Model* model_;

@@ -35,7 +35,7 @@ Smoother::Smoother(const Shape& mean, const SmoothingOptions& options)
 void Smoother::apply(Eigen::Ref<Shape> points, double seconds) {
   const double passed = seconds - seconds_;
   seconds_ = seconds;
-  const Frame now = fit_frame(mean_, points);
+  const Similarity now = fit_similarity(mean_, points);
   if (!started_ || !(passed > 0) || !std::isfinite(passed)) {
     started_ = true;
     frame_ = raw_frame_ = now;

@@ -31,10 +31,10 @@ void StageFeatures::start(image::ByteView grey) {
 }
 
 void StageFeatures::operator()(int stage, ConstVectorRef<float> state, VectorRef<float> out) {
-  const Frame frame = frame_of(state);
-  if (!is_drawn_ || frame != drawn_) canvas_.draw(grey_, frame);
+  const Similarity similarity = similarity_of(state);
+  if (!is_drawn_ || similarity != drawn_) canvas_.draw(grey_, similarity);
   is_drawn_ = true;
-  drawn_ = frame;
+  drawn_ = similarity;
 
   const CompactMap& map = model_->maps[static_cast<std::size_t>(stage)];
   const Folding& folding = foldings_[static_cast<std::size_t>(stage)];

@@ -20,7 +20,7 @@ class StageFeatures {
   /// The picture must stay until the last stage.
   void start(image::ByteView grey);
 
-  /// Fills `out`, of the map's rank. The face is drawn when its frame is another than before.
+  /// Fills `out`, of the map's rank. The face is drawn when its similarity is another than before.
   void operator()(int stage, ConstVectorRef<float> state, VectorRef<float> out);
 
   /// What the confidence looks at: the patches of the last stage at this state, on whole pixels,
@@ -33,7 +33,7 @@ class StageFeatures {
   Canvas canvas_;
   std::vector<Folding> foldings_;
   image::ByteView grey_;
-  Frame drawn_;
+  Similarity drawn_;
   bool is_drawn_ = false;
   std::vector<float> patches_, sums_, differences_;
   std::vector<std::int16_t> narrow_;

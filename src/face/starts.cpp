@@ -36,10 +36,10 @@ void check_labelled_face(const Model& model, image::ByteView grey, const Shape& 
           formatted("{} of the {} points lie inside the picture of {} x {} px, expected at least "
                     "half: are they of another picture?",
                     inside, known, grey.width, grey.height));
-  const Frame frame = fit_frame(model.mean, truth);
-  require(frame.scale() > 0, "the points all lie in one place, expected a face");
+  const Similarity similarity = fit_similarity(model.mean, truth);
+  require(similarity.scale() > 0, "the points all lie in one place, expected a face");
   Shape upright(2, points);
-  frame.to_face(truth, upright);
+  similarity.to_face(truth, upright);
   const double apart = mean_distance(model.mean, upright);
   require(apart < 0.5,
           formatted("the points lie {:.2f} eye distances from the model's mean face, expected "
@@ -47,31 +47,32 @@ void check_labelled_face(const Model& model, image::ByteView grey, const Shape& 
                     apart));
 }
 
-Frame detected_frame(const Shape& truth, const Shape& mean, const BoxConvention& convention,
-                     Random& random) {
-  const Frame frame = fit_frame(mean, truth);
-  const float unit = frame.scale();
+Similarity detected_start(const Shape& truth, const Shape& mean, const BoxConvention& convention,
+                          Random& random) {
+  const Similarity similarity = fit_similarity(mean, truth);
+  const float unit = similarity.scale();
   const float x = normal(random), y = normal(random), s = normal(random);
   return {unit * std::exp(convention.sigma_log_scale * s), 0,
-          frame.x + unit * convention.sigma_x * x, frame.y + unit * convention.sigma_y * y};
+          similarity.x + unit * convention.sigma_x * x,
+          similarity.y + unit * convention.sigma_y * y};
 }
 
-Frame tracked_frame(const Shape& truth, const Shape& mean, Random& random) {
+Similarity tracked_start(const Shape& truth, const Shape& mean, Random& random) {
   // The paper moves faces by 10 px, which are some 0.09 eye distances at its size, and 5 % of their
   // size.
   constexpr float kShift = 0.09F, kLogScale = 0.05F, kTurn = 0.05F;
-  const Frame frame = fit_frame(mean, truth);
-  const float unit = frame.scale();
+  const Similarity similarity = fit_similarity(mean, truth);
+  const float unit = similarity.scale();
   const float x = normal(random), y = normal(random), s = std::exp(kLogScale * normal(random)),
               t = kTurn * normal(random);
   const float c = s * std::cos(t), d = s * std::sin(t);
-  return {frame.a * c - frame.b * d, frame.b * c + frame.a * d, frame.x + kShift * unit * x,
-          frame.y + kShift * unit * y};
+  return {similarity.a * c - similarity.b * d, similarity.b * c + similarity.a * d,
+          similarity.x + kShift * unit * x, similarity.y + kShift * unit * y};
 }
 
-Frame start_frame(int number, const Shape& truth, const Model& model, Random& random) {
-  return number % 2 == 0 ? detected_frame(truth, model.mean, model.boxes.front(), random)
-                         : tracked_frame(truth, model.mean, random);
+Similarity labelled_start(int number, const Shape& truth, const Model& model, Random& random) {
+  return number % 2 == 0 ? detected_start(truth, model.mean, model.boxes.front(), random)
+                         : tracked_start(truth, model.mean, random);
 }
 
 }  // namespace sdm::face

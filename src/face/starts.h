@@ -10,13 +10,13 @@ namespace sdm::face {
 void check_labelled_face(const Model& model, image::ByteView grey, const Shape& truth);
 
 /// Where the detector might have seen a face with these true points: upright.
-Frame detected_frame(const Shape& truth, const Shape& mean, const BoxConvention& convention,
-                     Random& random);
+Similarity detected_start(const Shape& truth, const Shape& mean, const BoxConvention& convention,
+                          Random& random);
 
 /// Where the face might have been in the frame before (section "Facial feature tracking").
-Frame tracked_frame(const Shape& truth, const Shape& mean, Random& random);
+Similarity tracked_start(const Shape& truth, const Shape& mean, Random& random);
 
 /// One of several starts of a face: even numbers as a detector would, odd ones as a tracker.
-Frame start_frame(int number, const Shape& truth, const Model& model, Random& random);
+Similarity labelled_start(int number, const Shape& truth, const Model& model, Random& random);
 
 }  // namespace sdm::face

@@ -15,14 +15,14 @@ constexpr float kSamePlace = 0.7F, kSameSize = 2;
 // A face smaller than this says nothing: an eye of about 1.2 pixels.
 constexpr float kLeastUnit = 4;
 
-bool same_face(const Frame& a, const Frame& b) {
+bool same_face(const Similarity& a, const Similarity& b) {
   const float large = std::max(a.scale(), b.scale()), small = std::min(a.scale(), b.scale());
   return std::hypot(a.x - b.x, a.y - b.y) < kSamePlace * large && large < kSameSize * small;
 }
 
-bool is_inside(const Frame& frame, image::ByteView grey) {
-  return frame.x >= 0 && frame.y >= 0 && frame.x < static_cast<float>(grey.width) &&
-         frame.y < static_cast<float>(grey.height);
+bool is_inside(const Similarity& place, image::ByteView grey) {
+  return place.x >= 0 && place.y >= 0 && place.x < static_cast<float>(grey.width) &&
+         place.y < static_cast<float>(grey.height);
 }
 
 std::optional<pose::HeadPoseEstimator> head_of(const Model& model) {
@@ -54,7 +54,7 @@ struct Tracker::State {
     bool detected = true;
     float score = 0;
     Shape points;  // as aligned: what the next frame starts from is never smoothed
-    Frame frame;
+    Similarity place;
     Eigen::Vector2f motion{0, 0};  // of its place, pixels a frame
     Smoother smoother;
   };
@@ -72,14 +72,14 @@ struct Tracker::State {
                                           [](const Track& one) { return one.missing == 0; }));
   }
 
-  bool is_good(const Alignment& fit, const Frame& frame, image::ByteView grey) const {
-    return fit.score >= options.threshold && frame.scale() >= kLeastUnit && is_inside(frame, grey);
+  bool is_good(const Alignment& fit, const Similarity& place, image::ByteView grey) const {
+    return fit.score >= options.threshold && place.scale() >= kLeastUnit && is_inside(place, grey);
   }
 
   void follow(Track& track, image::ByteView grey);
   void part();
   void search(image::ByteView grey);
-  void take(Track& track, const Alignment& fit, const Frame& frame);
+  void take(Track& track, const Alignment& fit, const Similarity& place);
   void report(double seconds);
 
   const Model* model;
@@ -95,25 +95,25 @@ struct Tracker::State {
   TrackedFrame result;
 };
 
-void Tracker::State::take(Track& track, const Alignment& fit, const Frame& frame) {
+void Tracker::State::take(Track& track, const Alignment& fit, const Similarity& place) {
   track.points = fit.points;
   track.score = fit.score;
-  track.frame = frame;
+  track.place = place;
   track.missing = 0;
 }
 
 void Tracker::State::follow(Track& track, image::ByteView grey) {
   // Where its motion leads; then, in case it has stopped, where it was.
   for (const float way : {1.0F, 0.0F}) {
-    Frame start = track.frame;
+    Similarity start = track.place;
     start.x += way * track.motion.x();
     start.y += way * track.motion.y();
     const Alignment& fit = aligner.follow(grey, start);
-    const Frame frame = fit_frame(model->mean, fit.points);
-    if (!is_good(fit, frame, grey)) continue;
-    track.motion = {frame.x - track.frame.x, frame.y - track.frame.y};
+    const Similarity place = fit_similarity(model->mean, fit.points);
+    if (!is_good(fit, place, grey)) continue;
+    track.motion = {place.x - track.place.x, place.y - track.place.y};
     track.detected = false;
-    take(track, fit, frame);
+    take(track, fit, place);
     return;
   }
   track.missing = 1;
@@ -124,7 +124,7 @@ void Tracker::State::part() {
   for (std::size_t i = 0; i < tracks.size(); ++i)
     for (std::size_t k = i + 1; k < tracks.size(); ++k)
       if (tracks[i].missing == 0 && tracks[k].missing == 0 &&
-          same_face(tracks[i].frame, tracks[k].frame)) {
+          same_face(tracks[i].place, tracks[k].place)) {
         tracks[k].missing = options.memory + 1;
         result.lost.push_back(tracks[k].id);
       }
@@ -138,14 +138,15 @@ void Tracker::State::search(image::ByteView grey) {
     if (!(box.width > 0) || !(box.height > 0)) continue;
     // The box knows neither the turn nor quite the size: place the face by the first fit and look
     // once more.
-    const Frame first = fit_frame(model->mean, aligner.align(grey, box, convention).points);
+    const Similarity first =
+        fit_similarity(model->mean, aligner.align(grey, box, convention).points);
     if (!(first.scale() >= kLeastUnit) || !is_inside(first, grey)) continue;
     const Alignment& fit = aligner.follow(grey, first);
-    const Frame frame = fit_frame(model->mean, fit.points);
-    if (!is_good(fit, frame, grey)) continue;
+    const Similarity place = fit_similarity(model->mean, fit.points);
+    if (!is_good(fit, place, grey)) continue;
     const auto here = [&](bool missing) {
       return std::find_if(tracks.begin(), tracks.end(), [&](const Track& one) {
-        return (one.missing > 0) == missing && same_face(one.frame, frame);
+        return (one.missing > 0) == missing && same_face(one.place, place);
       });
     };
     if (here(false) != tracks.end()) continue;
@@ -156,7 +157,7 @@ void Tracker::State::search(image::ByteView grey) {
                         true,
                         0,
                         fit.points,
-                        frame,
+                        place,
                         {0, 0},
                         Smoother(model->mean, options.smoothing)});
       track = tracks.end() - 1;
@@ -164,7 +165,7 @@ void Tracker::State::search(image::ByteView grey) {
     track->motion.setZero();
     track->detected = true;
     track->smoother.reset();
-    take(*track, fit, frame);
+    take(*track, fit, place);
   }
 }
 

@@ -65,16 +65,16 @@ Estimator::Estimator(Points3 object, Camera camera, PoseRange range, std::vector
   camera_.validate();
   range_.validate();
   if (cells_.empty()) throw Error("the pose estimator has no cell, expected at least one");
-  const Frame frame(object_, range_.centre);
+  const CentredObject centred(object_, range_.centre);
   const Index n = object_.cols();
 
   auto packed = std::make_shared<PackedEstimator>();
   packed->camera = camera_;
-  packed->depth = static_cast<float>(frame.depth);
+  packed->depth = static_cast<float>(centred.depth);
   packed->stages = stages();
-  Eigen::Map<Eigen::Vector3f>(packed->mean) = frame.mean.cast<float>();
+  Eigen::Map<Eigen::Vector3f>(packed->mean) = centred.mean.cast<float>();
   packed->points.resize(static_cast<std::size_t>(3 * n));
-  Eigen::Map<Eigen::Matrix3Xf>(packed->points.data(), 3, n) = frame.points.cast<float>();
+  Eigen::Map<Eigen::Matrix3Xf>(packed->points.data(), 3, n) = centred.points.cast<float>();
   for (Cell& cell : cells_) {
     if (cell.cascade.stages() != stages() || stages() == 0)
       throw Error(formatted("a cell of the pose estimator has {} stages, expected {} as the first",
@@ -82,7 +82,7 @@ Estimator::Estimator(Points3 object, Camera camera, PoseRange range, std::vector
     PackedEstimator::Cell& out = packed->cells.emplace_back();
     const Pose start{cell.start, range_.centre.translation};
     Eigen::Map<Eigen::Matrix<float, state_size, 1>>(out.start) =
-        frame.to_state(start).cast<float>();
+        centred.to_state(start).cast<float>();
     const Points2 projection = project(object_, start);
     if (!projection.allFinite())
       throw Error("the start of a cell of the pose estimator puts a point behind the camera");
@@ -103,17 +103,17 @@ Estimator::Estimator(Points3 object, Camera camera, PoseRange range, std::vector
 }
 
 Pose Estimator::descend(const Points2& image, int stages) const {
-  const Frame frame(object_, range_.centre);
+  const CentredObject centred(object_, range_.centre);
   StageBuffers<double> buffers(cells_.front().cascade);
   const auto advance = [&](const Cell& cell, int stage, Vector<double>& x) {
     stage_update<double>(
         cell.cascade.maps[static_cast<std::size_t>(stage)], stage, x, buffers,
-        [&](int, const auto& at, auto&& out) { state_features(frame, image, at, out); },
+        [&](int, const auto& at, auto&& out) { state_features(centred, image, at, out); },
         [](int, const auto& at, const auto& delta, auto&& out) { state_step(at, delta, out); });
   };
   // In pixels, and infinite with a point behind the camera: as the batch chooses.
   const auto squared_error = [&](const Vector<double>& x) {
-    const Points2 seen = project(object_, frame.to_pose(x));
+    const Points2 seen = project(object_, centred.to_pose(x));
     if (!seen.allFinite()) return std::numeric_limits<double>::infinity();
     return camera_.fx * camera_.fx * (seen - image).row(0).squaredNorm() +
            camera_.fy * camera_.fy * (seen - image).row(1).squaredNorm();
@@ -122,7 +122,7 @@ Pose Estimator::descend(const Points2& image, int stages) const {
   const Cell* best_cell = nullptr;
   double best_error = std::numeric_limits<double>::infinity();
   for (const Cell& cell : cells_) {
-    Vector<double> x = frame.to_state({cell.start, range_.centre.translation});
+    Vector<double> x = centred.to_state({cell.start, range_.centre.translation});
     advance(cell, 0, x);
     const double error = cells_.size() > 1 ? squared_error(x) : 0;
     if (best_cell && !(error < best_error)) continue;
@@ -131,7 +131,7 @@ Pose Estimator::descend(const Points2& image, int stages) const {
     best = std::move(x);
   }
   for (int stage = 1; stage < stages; ++stage) advance(*best_cell, stage, best);
-  return frame.to_pose(best);
+  return centred.to_pose(best);
 }
 
 Estimate Estimator::estimate(const Points2& pixels) const {

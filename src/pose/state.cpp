@@ -12,7 +12,7 @@ Rotation rotation_of(ConstVectorRef<double> x) { return {x[0], x[1], x[2], x[3]}
 
 }  // namespace
 
-Frame::Frame(const Points3& object, const Pose& centre)
+CentredObject::CentredObject(const Points3& object, const Pose& centre)
     : mean(object.rowwise().mean()), depth((centre.rotation * mean + centre.translation).z()) {
   if (!(depth > 0))
     throw Error(formatted(
@@ -21,7 +21,7 @@ Frame::Frame(const Points3& object, const Pose& centre)
   points = (object.colwise() - mean) / depth;
 }
 
-Vector<double> Frame::to_state(const Pose& pose) const {
+Vector<double> CentredObject::to_state(const Pose& pose) const {
   const Eigen::Vector3d at = pose.rotation * mean + pose.translation;
   const Rotation& q = pose.rotation;
   Vector<double> x(state_size);
@@ -29,17 +29,17 @@ Vector<double> Frame::to_state(const Pose& pose) const {
   return x;
 }
 
-Pose Frame::to_pose(ConstVectorRef<double> x) const {
+Pose CentredObject::to_pose(ConstVectorRef<double> x) const {
   const Rotation q = rotation_of(x);
   return {q, Eigen::Vector3d(x[4], x[5], 1) * (x[6] * depth) - q * mean};
 }
 
-void state_features(const Frame& frame, const Points2& image, ConstVectorRef<double> x,
+void state_features(const CentredObject& centred, const Points2& image, ConstVectorRef<double> x,
                     VectorRef<double> out) {
   const Eigen::Matrix3d q = rotation_of(x).toRotationMatrix();
   const Eigen::Vector3d centre = Eigen::Vector3d(x[4], x[5], 1) * x[6];
-  for (Index i = 0; i < frame.points.cols(); ++i) {
-    const Eigen::Vector3d point = q * frame.points.col(i) + centre;
+  for (Index i = 0; i < centred.points.cols(); ++i) {
+    const Eigen::Vector3d point = q * centred.points.col(i) + centre;
     const Eigen::Vector2d h = point.head<2>() / std::max(point.z(), nearest);
     out.segment<2>(2 * i) = x[6] * (h - image.col(i));
   }

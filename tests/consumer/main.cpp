@@ -22,7 +22,7 @@ int main() {
                               sdm::Vector<double>::Zero(1));
 #endif
   const auto solution = sdm::solve(cascade, h, sdm::Vector<double>::Zero(1),
-                                           sdm::Vector<double>::Constant(1, std::sin(0.7)));
+                                   sdm::Vector<double>::Constant(1, std::sin(0.7)));
   std::printf("x = %.4f (expected 0.7): %s\n", solution.x[0],
               solution.summary.brief_report().c_str());
   return std::abs(solution.x[0] - 0.7) < 0.02 ? 0 : 1;

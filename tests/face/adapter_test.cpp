@@ -49,8 +49,8 @@ std::vector<TrainingFace> person(int frames) {
   for (int t = 0; t < frames; ++t) {
     const auto time = static_cast<float>(t);
     const float unit = 45 + 8 * std::sin(0.5F * time), angle = 0.25F * std::sin(0.4F * time);
-    const Frame frame{unit * std::cos(angle), unit * std::sin(angle),
-                      80 + 10 * std::sin(0.7F * time), 80 + 8 * std::cos(0.6F * time)};
+    const Similarity frame{unit * std::cos(angle), unit * std::sin(angle),
+                           80 + 10 * std::sin(0.7F * time), 80 + 8 * std::cos(0.6F * time)};
     TrainingFace face;
     Shape drawn(2, shape.cols());
     frame.to_image(shape, drawn);
@@ -67,7 +67,7 @@ std::vector<TrainingFace> person(int frames) {
 
 double error_on(const Model& model, const TrainingFace& face) {
   Aligner aligner(model);
-  Frame frame = fit_frame(model.mean, face.truth);
+  Similarity frame = fit_similarity(model.mean, face.truth);
   frame.x += 0.05F * frame.scale();
   return drawn_error(aligner.align_from(face.picture, frame).points, face.truth);
 }
@@ -113,7 +113,7 @@ struct StageSample {
   StageSample(const TrainingFace& frame, int number, Random& random)
       : frame_(frame), features_(general()), state_(shape_state_size(general().points())) {
     features_.start(frame.picture);
-    put_state(general().mean, start_frame(number, frame.truth, general(), random), state_);
+    put_state(general().mean, labelled_start(number, frame.truth, general(), random), state_);
   }
   Vector<double> phi(std::size_t stage) {
     Vector<float> z(general().maps[stage].rank());
@@ -197,9 +197,10 @@ TEST(AnAdapter, AgreesWithTheRidgeSolutionOnManyStartsAndFrames) {
 TEST(AnAdapter, ForgetsEarlierFramesWhenAsked) {
   std::vector<TrainingFace> frames = person(2);
   // The second label says the opposite of the first.
-  const Shape found = Aligner(general())
-                          .align_from(frames[1].picture, fit_frame(general().mean, frames[1].truth))
-                          .points;
+  const Shape found =
+      Aligner(general())
+          .align_from(frames[1].picture, fit_similarity(general().mean, frames[1].truth))
+          .points;
   frames[1].truth = 2 * found - frames[1].truth;
   const auto adapted = [&](double forgetting) {
     Adapter adapter(general(), state());

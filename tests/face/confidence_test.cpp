@@ -63,11 +63,11 @@ TEST(ALearnedConfidence, IsTheSameInAMirror) {
     for (int x = 0; x < flipped.width(); ++x)
       flipped(x, y) = face.picture(flipped.width() - 1 - x, y);
   Aligner aligner(model());
-  const Frame frame = model().boxes.front().frame(face.boxes.front());
+  const Similarity frame = model().boxes.front().similarity(face.boxes.front());
   const float right = static_cast<float>(flipped.width() - 1);
   const float seen = aligner.align_from(face.picture, frame).score;
-  EXPECT_NEAR(aligner.align_from(flipped, Frame{frame.a, 0, right - frame.x, frame.y}).score, seen,
-              0.02);
+  EXPECT_NEAR(aligner.align_from(flipped, Similarity{frame.a, 0, right - frame.x, frame.y}).score,
+              seen, 0.02);
 }
 
 TEST(ALearnedConfidence, HasTheSameBitsForAnyNumberOfThreads) {

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "sdm/face/frame.h"
+#include "sdm/face/similarity.h"
 #include "sdm/face/train/trainer.h"
 
 namespace sdm::face {
@@ -49,8 +49,8 @@ inline std::vector<TrainingFace> drawn_faces(int count, unsigned seed) {
   std::vector<TrainingFace> faces;
   for (int i = 0; i < count; ++i) {
     const float unit = uniform(30, 60), angle = uniform(-0.3F, 0.3F);
-    const Frame frame{unit * std::cos(angle), unit * std::sin(angle), 80 + uniform(-5, 5),
-                      80 + uniform(-5, 5)};
+    const Similarity frame{unit * std::cos(angle), unit * std::sin(angle), 80 + uniform(-5, 5),
+                           80 + uniform(-5, 5)};
     Shape shape = drawn_mean();
     for (Index p = 0; p < shape.cols(); ++p) {
       shape(0, p) += uniform(-0.04F, 0.04F);

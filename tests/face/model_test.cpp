@@ -19,7 +19,7 @@ using testing::ThrowsMessage;
 
 TEST(ABoxConvention, LeadsFromBoxesToFramesAndBack) {
   const BoxConvention convention{"drawn", 0.5F, 0.02F, -0.1F};
-  const Box box{10, 20, 60, 60}, back = convention.box(convention.frame(box));
+  const Box box{10, 20, 60, 60}, back = convention.box(convention.similarity(box));
   EXPECT_NEAR(back.x, box.x, 1e-4);
   EXPECT_NEAR(back.y, box.y, 1e-4);
   EXPECT_NEAR(back.width, box.width, 1e-4);

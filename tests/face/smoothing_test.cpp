@@ -16,7 +16,7 @@ constexpr float kUnit = 50;
 
 Shape face_at(float x, float y, float angle = 0) {
   Shape points = drawn_mean();
-  Frame{kUnit * std::cos(angle), kUnit * std::sin(angle), x, y}.to_image(drawn_mean(), points);
+  Similarity{kUnit * std::cos(angle), kUnit * std::sin(angle), x, y}.to_image(drawn_mean(), points);
   return points;
 }
 

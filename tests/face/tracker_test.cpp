@@ -23,20 +23,20 @@ const Model& model() {
   return trained;
 }
 
-Frame placed(float x, float y, float unit = 40, float angle = 0) {
+Similarity placed(float x, float y, float unit = 40, float angle = 0) {
   return {unit * std::cos(angle), unit * std::sin(angle), x, y};
 }
 
 // A scene of drawn faces with what a perfect detector says of it.
 struct Scene {
-  explicit Scene(const std::vector<Frame>& faces, int width = kWidth, int height = kHeight,
+  explicit Scene(const std::vector<Similarity>& faces, int width = kWidth, int height = kHeight,
                  unsigned seed = 1)
       : picture(width, height) {
     std::mt19937 random(seed);
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x)
         picture(x, y) = static_cast<std::uint8_t>(190 + random() % 17);
-    for (const Frame& frame : faces) {
+    for (const Similarity& frame : faces) {
       Shape points = drawn_mean();
       frame.to_image(drawn_mean(), points);
       truth.push_back(points);
@@ -138,7 +138,7 @@ TEST(ATracker, KeepsFacesApartThatEnterAndLeave) {
   options.faces = 3;
   options.search_every = 4;
   Show show(options);
-  const Frame left = placed(80, 120), right = placed(230, 120, 45);
+  const Similarity left = placed(80, 120), right = placed(230, 120, 45);
   const auto ids = [](const TrackedFrame& frame) {
     std::vector<int> all;
     for (const TrackedFace& face : frame.faces) all.push_back(face.id);

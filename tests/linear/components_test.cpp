@@ -5,8 +5,8 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 
-#include "sdm/linear/ridge.h"
 #include "sdm/base/random.h"
+#include "sdm/linear/ridge.h"
 #include "tests/linear/samples.h"
 
 namespace sdm::linear {

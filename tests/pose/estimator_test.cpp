@@ -18,7 +18,7 @@ Points3 offset_cube() { return cube().colwise() + Eigen::Vector3d(20, -40, 30); 
 
 const Estimator& narrow() {
   static const Estimator estimator = [] {
-    EstimatorOptions options;
+    TrainEstimatorOptions options;
     options.samples = 6000;
     options.threads = 1;
     return train_estimator(offset_cube(), options).estimator;
@@ -28,7 +28,7 @@ const Estimator& narrow() {
 
 const Estimator& wide() {
   static const Estimator estimator = [] {
-    EstimatorOptions options;
+    TrainEstimatorOptions options;
     options.range.rotation_degrees.setConstant(60);
     options.samples = 3000;
     options.stages = 5;

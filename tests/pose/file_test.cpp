@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 Estimator small_estimator() {
-  EstimatorOptions options;
+  TrainEstimatorOptions options;
   options.camera = {700, 710, 320, 240};
   options.range.rotation_degrees = {40, 10, 0};
   options.range.centre.rotation = from_euler({0.1, 0.2, 0.3});

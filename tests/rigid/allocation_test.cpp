@@ -12,7 +12,7 @@ TEST(AFrame, AllocatesNothingForAnyMotion) {
   const image::Image<std::uint8_t> blank(320, 240, 90);
   for (const Motion motion :
        {Motion::translation, Motion::similarity, Motion::affine, Motion::homography}) {
-    TrackerOptions options;
+    TrainTrackerOptions options;
     options.motion = motion;
     options.samples = 300;
     Tracker tracker = train_tracker(frame_of(centred()), middle_box(), options).tracker;

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 Tracker small_tracker() {
-  TrackerOptions options;
+  TrainTrackerOptions options;
   options.motion = Motion::homography;
   options.samples = 200;
   return train_tracker(frame_of(centred()), middle_box(), options).tracker;

@@ -33,7 +33,7 @@ Parameters motion_within_range(Motion motion) {
 class EveryMotion : public testing::TestWithParam<Motion> {};
 
 TEST_P(EveryMotion, IsFollowedToAFractionOfAPixel) {
-  TrackerOptions options;
+  TrainTrackerOptions options;
   options.motion = GetParam();
   Tracker tracker = train_tracker(frame_of(centred()), middle_box(), options).tracker;
   // Twice the same motion: the second update starts from the first.
@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(Motions, EveryMotion,
 
 TEST(ATracker, FollowsWithThePapersTraining) {
   Tracker tracker =
-      train_tracker(frame_of(centred()), middle_box(), TrackerOptions::paper()).tracker;
+      train_tracker(frame_of(centred()), middle_box(), TrainTrackerOptions::paper()).tracker;
   Parameters p(6);
   p << 0.03, -0.02, 0.02, -0.03, 4, -3;
   const Warp truth = compose(centred(), warp_of(Motion::affine, p));
@@ -74,7 +74,7 @@ TEST(ATracker, FindsByASearchWhatTurnedTooFarInOneFrame) {
   Warp turn = Warp::Identity();
   turn.topLeftCorner<2, 2>() = Eigen::Rotation2Dd(1.0).toRotationMatrix();
   const Warp truth = compose(centred(), turn);
-  TrackerOptions options;
+  TrainTrackerOptions options;
   Tracker tracker = train_tracker(frame_of(centred()), middle_box(), options).tracker;
   const Track found = tracker.update(frame_of(truth));
   EXPECT_FALSE(found.lost);
@@ -101,7 +101,7 @@ TEST(ATracker, KnowsThatItIsLostAndComesBackWhereADetectorPointsIt) {
 }
 
 TEST(ATracker, IsLostFromAStartThatIsNotFinite) {
-  TrackerOptions options;
+  TrainTrackerOptions options;
   options.samples = 100;
   Tracker tracker = train_tracker(frame_of(centred()), middle_box(), options).tracker;
   const auto frame = frame_of(centred());
@@ -121,7 +121,7 @@ TEST(ATracker, IsLostFromAStartThatIsNotFinite) {
 }
 
 TEST(ATracker, LearnsTheSameForAnyNumberOfThreads) {
-  TrackerOptions options;
+  TrainTrackerOptions options;
   options.samples = 100;
   std::vector<Matrix<float>> maps;
   for (const int threads : {1, 2}) {
@@ -157,7 +157,7 @@ TEST(Training, RefusesRegionsOutsideTheFrameAndFlatOnesAndSaysSo) {
   EXPECT_THAT(message(image::Image<std::uint8_t>(320, 240, 90), middle_box()),
               testing::HasSubstr("flat"));
   EXPECT_THAT(message({}, middle_box()), testing::HasSubstr("expected a picture"));
-  TrackerOptions options;
+  TrainTrackerOptions options;
   options.samples = 0;
   EXPECT_THROW(train_tracker(frame_of(centred()), middle_box(), options), Error);
 }

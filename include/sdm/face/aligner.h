@@ -29,11 +29,11 @@ class Aligner {
   /// Throws Error on an empty picture and on a box that is not finite or has no size.
   const Alignment& align(image::ByteView grey, const Box& box);
   const Alignment& align(image::ByteView grey, const Box& box, const BoxConvention& convention);
-  /// From the mean shape placed by a frame: upright or not.
-  const Alignment& align_from(image::ByteView grey, const Frame& frame);
-  /// The same for a frame that is nearly right already, as the one of a moment ago in a video: the
+  /// From the mean shape placed by a similarity: upright or not.
+  const Alignment& align_from(image::ByteView grey, const Similarity& start);
+  /// The same for a start that is nearly right already, as that of a moment ago in a video: the
   /// face is drawn anew only if it has moved, which saves up to a third of the time.
-  const Alignment& follow(image::ByteView grey, const Frame& frame);
+  const Alignment& follow(image::ByteView grey, const Similarity& start);
 
  private:
   struct State;

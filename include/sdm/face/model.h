@@ -6,8 +6,8 @@
 
 #include "sdm/base/types.h"
 #include "sdm/face/confidence.h"
-#include "sdm/face/frame.h"
 #include "sdm/face/recipe.h"
+#include "sdm/face/similarity.h"
 #include "sdm/io/model.h"
 
 namespace sdm::face {
@@ -21,9 +21,9 @@ struct BoxConvention {
   float sigma_x = 0.06F, sigma_y = 0.06F, sigma_log_scale = 0.08F;
 
   /// Upright, where the box says.
-  Frame frame(const Box& box) const;
+  Similarity similarity(const Box& box) const;
   /// The box that says so: the inverse.
-  Box box(const Frame& frame) const;
+  Box box(const Similarity& similarity) const;
 };
 
 /// One stage's map as the aligner runs it: `delta = bias - left (scale * (values^T f) + shape s)`,

@@ -11,15 +11,15 @@ namespace sdm::face {
 struct StageRecipe {
   int cells = 4;   // the patch of a point has cells x cells cells
   float cell = 8;  // side of a cell in canvas pixels
-  /// Fit the frame to the current shape and draw the canvas again before this stage. Patches then
-  /// see every face upright and of the same size.
+  /// Fit the similarity to the current shape and draw the canvas again before this stage. Patches
+  /// then see every face upright and of the same size.
   bool redraw = true;
 };
 
 /// How a model looks at a face, in training and in use.
 ///
-/// The face is drawn on a square canvas by the frame that brought the mean shape closest to the
-/// current one. A stage's features are HoG patches on the canvas at the current points, and the
+/// The face is drawn on a square canvas by the similarity that brought the mean shape closest to
+/// the current one. A stage's features are HoG patches on the canvas at the current points, and the
 /// current shape less the mean shape, in face units, times `shape_weight`: what the points so far
 /// say of one another.
 struct Recipe {

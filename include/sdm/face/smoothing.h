@@ -1,7 +1,7 @@
 #pragma once
 
 #include "sdm/base/types.h"
-#include "sdm/face/frame.h"
+#include "sdm/face/similarity.h"
 
 namespace sdm::face {
 
@@ -16,9 +16,9 @@ struct SmoothingOptions {
   void validate() const;
 };
 
-/// Smooths the landmarks of one face over time. The frame and the shape in it have speeds of their
-/// own: a face that is carried along keeps its expression calm. Allocates nothing after
-/// construction.
+/// Smooths the landmarks of one face over time. The place of the face and the shape there have
+/// speeds of their own: a face that is carried along keeps its expression calm. Allocates nothing
+/// after construction.
 class Smoother {
  public:
   explicit Smoother(const Shape& mean, const SmoothingOptions& options = {});
@@ -30,8 +30,8 @@ class Smoother {
  private:
   SmoothingOptions options_;
   Shape mean_, shape_, raw_, speed_;
-  Frame frame_, raw_frame_;
-  Eigen::Vector2f drift_, turn_;  // speeds of the frame's place, and of its turn and size
+  Similarity frame_, raw_frame_;
+  Eigen::Vector2f drift_, turn_;  // speeds of the face's place, and of its turn and size
   double seconds_ = 0;
   bool started_ = false;
 };

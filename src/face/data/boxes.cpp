@@ -164,10 +164,10 @@ Box perturbed_box(const Shape& points, const Shape& mean, const BoxConvention& c
   if (points.cols() != mean.cols())
     throw Error(
         formatted("{} points, expected {} as the mean shape has", points.cols(), mean.cols()));
-  if (!(fit_frame(mean, points).scale() > 0))
+  if (!(fit_similarity(mean, points).scale() > 0))
     throw Error("fewer than two different points are known");
   Random random(seed, "detector box", index);
-  return convention.box(detected_frame(points, mean, convention, random));
+  return convention.box(detected_start(points, mean, convention, random));
 }
 
 }  // namespace sdm::face

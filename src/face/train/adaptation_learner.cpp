@@ -56,7 +56,7 @@ void AdaptationLearner::add(image::ByteView grey, const Shape& truth) {
     sum += weight * phi * phi.transpose();
   };
   for (int number = 0; number < s.options.starts; ++number)
-    s.descent.run(grey, start_frame(number, truth, s.model, random), 0, learn);
+    s.descent.run(grey, labelled_start(number, truth, s.model, random), 0, learn);
   ++s.faces;
 }
 

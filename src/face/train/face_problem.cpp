@@ -28,7 +28,7 @@ void FaceProblem::features(Index sample, int stage, ConstVectorRef<float> x,
   }
   if (!canvas) canvas = std::make_unique<Canvas>(recipe_, points());
   const Index patches = out.size() - 2 * points();
-  canvas->draw(faces_[static_cast<std::size_t>(group(sample))].picture, frame_of(x));
+  canvas->draw(faces_[static_cast<std::size_t>(group(sample))].picture, similarity_of(x));
   canvas->describe(stage, shape_of(x), {out.data(), static_cast<std::size_t>(patches)});
   Eigen::Map<Shape>(out.data() + patches, 2, points()) =
       recipe_.shape_weight * (shape_of(x) - mean_);
@@ -72,9 +72,9 @@ Symmetry FaceProblem::symmetry(int stage) const {
   return symmetry;
 }
 
-Vector<float> FaceProblem::start(const Frame& frame) const {
+Vector<float> FaceProblem::start(const Similarity& similarity) const {
   Vector<float> x(state_size());
-  put_state(mean_, frame, x);
+  put_state(mean_, similarity, x);
   return x;
 }
 

@@ -43,8 +43,8 @@ class FaceProblem {
   }
   std::function<void(int, const DescentMap<float>&)> on_learned;
 
-  /// The mean shape in a frame; true points as a target, whose frame is the picture's.
-  Vector<float> start(const Frame& frame) const;
+  /// The mean shape in a similarity; true points as a target, whose similarity is the picture's.
+  Vector<float> start(const Similarity& similarity) const;
   Vector<float> target(const Shape& truth) const;
 
  private:

@@ -26,13 +26,13 @@ void symmetrise(Shape& mean, const std::vector<int>& mirror) {
     other.col(p) << -q.x(), q.y();
   }
   // The mirror's axis need not be vertical yet.
-  const Frame onto = fit_frame(other, mean);
+  const Similarity onto = fit_similarity(other, mean);
   Shape turned = other;
   onto.to_image(other, turned);
   mean = 0.5F * (mean + turned);
   // An upright face: halfway between the shape and its mirror image.
   const float angle = -0.5F * std::atan2(onto.b, onto.a);
-  const Frame upright{std::cos(angle), std::sin(angle), 0, 0};
+  const Similarity upright{std::cos(angle), std::sin(angle), 0, 0};
   turned = mean;
   upright.to_image(turned, mean);
   // Rounding aside it is symmetric now; make it exactly so.
@@ -86,12 +86,13 @@ Shape mean_shape(std::span<const Shape> shapes, const std::vector<int>& mirror, 
     double count = 0;
     for (const Shape& shape : shapes) {
       if (!shape.allFinite()) continue;
-      const Frame frame = fit_frame(mean, shape);
-      if (!(frame.scale() > 0)) continue;
-      frame.to_face(shape, aligned);
+      const Similarity similarity = fit_similarity(mean, shape);
+      if (!(similarity.scale() > 0)) continue;
+      similarity.to_face(shape, aligned);
       sum += aligned.cast<double>();
-      roll += Eigen::Vector2d(static_cast<double>(frame.a), static_cast<double>(frame.b)) /
-              static_cast<double>(frame.scale());
+      roll +=
+          Eigen::Vector2d(static_cast<double>(similarity.a), static_cast<double>(similarity.b)) /
+          static_cast<double>(similarity.scale());
       ++count;
     }
     mean = (sum / std::max(count, 1.0)).cast<float>();
@@ -101,7 +102,7 @@ Shape mean_shape(std::span<const Shape> shapes, const std::vector<int>& mirror, 
       symmetrise(mean, mirror);
     } else if (const Eigen::Vector2f average = roll.normalized().cast<float>();
                roll.norm() > 0 && average.allFinite()) {
-      Frame{average.x(), average.y(), 0, 0}.to_image(mean, mean);
+      Similarity{average.x(), average.y(), 0, 0}.to_image(mean, mean);
     }
     centre_and_scale(mean, unit);
   }
@@ -115,7 +116,7 @@ Shape mean_shape(std::span<const Shape> shapes, const std::vector<int>& mirror, 
 Shape complete(const Shape& shape, const Shape& mean) {
   if (shape.allFinite()) return shape;
   Shape guess = mean;
-  fit_frame(mean, shape).to_image(mean, guess);
+  fit_similarity(mean, shape).to_image(mean, guess);
   for (Eigen::Index p = 0; p < shape.cols(); ++p)
     if (shape.col(p).allFinite()) guess.col(p) = shape.col(p);
   return guess;
@@ -131,7 +132,8 @@ BoxConvention measure_convention(const std::string& detector, std::span<const Sh
     std::vector<Eigen::Array3d> result;
     for (std::size_t i = 0; i < shapes.size(); ++i) {
       if (!(boxes[i].width > 0)) continue;
-      const Frame truth = fit_frame(mean, shapes[i]), guess = convention.frame(boxes[i]);
+      const Similarity truth = fit_similarity(mean, shapes[i]),
+                       guess = convention.similarity(boxes[i]);
       const double unit = static_cast<double>(truth.scale());
       const Eigen::Array3d off(static_cast<double>(truth.x - guess.x) / unit,
                                static_cast<double>(truth.y - guess.y) / unit,

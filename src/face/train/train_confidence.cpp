@@ -38,10 +38,10 @@ Vector<float> push(const Shape& shape, Random random) {
   };
   const float way = uniform(0.1, 0.4), towards = uniform(0, 6.2832), turn = uniform(-0.3, 0.3),
               size = std::exp(uniform(-0.2, 0.2));
-  const Frame frame{size * std::cos(turn), size * std::sin(turn), way * std::cos(towards),
-                    way * std::sin(towards)};
+  const Similarity pushing{size * std::cos(turn), size * std::sin(turn), way * std::cos(towards),
+                           way * std::sin(towards)};
   Shape pushed = shape;
-  frame.to_image(shape, pushed);
+  pushing.to_image(shape, pushed);
   pushed -= shape;
   return Eigen::Map<const Vector<float>>(pushed.data(), pushed.size());
 }

@@ -145,12 +145,13 @@ class Trainer {
     return {};
   }
 
-  Frame start(const TrainingFace& face, const Shape& truth, int number, Random random) const {
+  Similarity start(const TrainingFace& face, const Shape& truth, int number, Random random) const {
     const auto i = static_cast<std::size_t>(number);
     if (number < options_.box_starts && i < boxes_.size())
-      if (const Box box = box_of(face, detector_of_[i]); box.width > 0) return boxes_[i].frame(box);
+      if (const Box box = box_of(face, detector_of_[i]); box.width > 0)
+        return boxes_[i].similarity(box);
     // cppcheck-suppress containerOutOfBounds ; there is always a first one
-    return detected_frame(truth, mean_, boxes_.front(), random);
+    return detected_start(truth, mean_, boxes_.front(), random);
   }
 
   TrainOptions descent_options() const {
@@ -176,10 +177,10 @@ class Trainer {
     return options;
   }
 
-  Frame dev_frame(std::size_t i) const {
-    if (box_of(dev_[i], 0).width > 0) return boxes_.front().frame(box_of(dev_[i], 0));
+  Similarity dev_frame(std::size_t i) const {
+    if (box_of(dev_[i], 0).width > 0) return boxes_.front().similarity(box_of(dev_[i], 0));
     Random random(options_.seed, "dev starts", i);
-    return detected_frame(complete(dev_[i].truth, mean_), mean_, boxes_.front(), random);
+    return detected_start(complete(dev_[i].truth, mean_), mean_, boxes_.front(), random);
   }
 
   double dev_error_of(const Model& model) const {
@@ -220,7 +221,7 @@ class Trainer {
     Shape points(2, mean_.cols());
     for (std::size_t i = 0; i < dev_.size(); ++i) {
       const auto x = dev_states_.col(static_cast<Index>(i));
-      frame_of(x).to_image(shape_of(x), points);
+      similarity_of(x).to_image(shape_of(x), points);
       sum += face_error(points, dev_[i].truth);
     }
     return sum / static_cast<double>(dev_.size());

@@ -54,14 +54,14 @@ Trial make_trial(TrialKind kind, image::ByteView picture, const Shape& truth, co
   Random random(seed, "trial", face * kTrialKinds.size() + static_cast<std::uint64_t>(kind));
   const auto uniform = [&](float low, float high) { return even(random, low, high); };
   // Braces draw from left to right, which a function's arguments need not do.
-  const Frame at = fit_frame(model.mean, truth);
+  const Similarity at = fit_similarity(model.mean, truth);
   const float unit = at.scale();
   const auto near = [&](float units) { return unit * uniform(-units, units); };
   switch (kind) {
     case TrialKind::detected:
-      return {detected_frame(truth, model.mean, model.boxes.front(), random), {}};
+      return {detected_start(truth, model.mean, model.boxes.front(), random), {}};
     case TrialKind::tracked:
-      return {tracked_frame(truth, model.mean, random), {}};
+      return {tracked_start(truth, model.mean, random), {}};
     case TrialKind::moved: {
       const float way = unit * uniform(0.3F, 2), angle = uniform(-kPi, kPi);
       return {{unit * std::exp(uniform(-0.4F, 0.4F)), 0, at.x + way * std::cos(angle),
@@ -91,7 +91,7 @@ Trial make_trial(TrialKind kind, image::ByteView picture, const Shape& truth, co
 }
 
 double unit_error(const Shape& points, const Shape& truth, const Shape& mean) {
-  return mean_distance(points, truth) / static_cast<double>(fit_frame(mean, truth).scale());
+  return mean_distance(points, truth) / static_cast<double>(fit_similarity(mean, truth).scale());
 }
 
 }  // namespace sdm::face

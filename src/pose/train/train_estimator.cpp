@@ -18,17 +18,17 @@ constexpr double radians = std::numbers::pi / 180;
 class PoseProblem {
  public:
   using Scalar = double;
-  PoseProblem(const Frame& frame, std::vector<Points2> images)
-      : frame_(frame), images_(std::move(images)) {}
+  PoseProblem(const CentredObject& centred, std::vector<Points2> images)
+      : centred_(centred), images_(std::move(images)) {}
 
   Index samples() const { return static_cast<Index>(images_.size()); }
   Index state_size() const { return pose::state_size; }
   Index delta_size() const { return pose::delta_size; }
-  Index feature_size(int /*stage*/) const { return 2 * frame_.points.cols(); }
+  Index feature_size(int /*stage*/) const { return 2 * centred_.points.cols(); }
   bool template_known() const { return true; }
   void features(Index sample, int /*stage*/, ConstVectorRef<double> x,
                 VectorRef<double> out) const {
-    state_features(frame_, images_[static_cast<std::size_t>(sample)], x, out);
+    state_features(centred_, images_[static_cast<std::size_t>(sample)], x, out);
   }
   void difference(ConstVectorRef<double> x, ConstVectorRef<double> target,
                   VectorRef<double> out) const {
@@ -43,7 +43,7 @@ class PoseProblem {
   }
 
  private:
-  const Frame& frame_;
+  const CentredObject& centred_;
   std::vector<Points2> images_;
 };
 
@@ -55,7 +55,7 @@ Eigen::Vector3d even3(Random& random) {
 
 }  // namespace
 
-void EstimatorOptions::validate() const {
+void TrainEstimatorOptions::validate() const {
   camera.validate();
   range.validate();
   if (!(noise_pixels >= 0 && std::isfinite(noise_pixels)))
@@ -70,12 +70,12 @@ void EstimatorOptions::validate() const {
     throw Error(formatted("{} cells along an axis with given poses, expected 1", cells));
 }
 
-EstimatorTraining train_estimator(const Points3& object, const EstimatorOptions& options,
+EstimatorTraining train_estimator(const Points3& object, const TrainEstimatorOptions& options,
                                   const std::function<void(int, int)>& progress) {
   options.validate();
   check_object(object);
   const PoseRange& range = options.range;
-  const Frame frame(object, range.centre);
+  const CentredObject centred(object, range.centre);
 
   // Cells along each axis, all of them centred in equal parts of the range.
   Eigen::Array3i grid = Eigen::Array3i::Ones();
@@ -116,7 +116,7 @@ EstimatorTraining train_estimator(const Points3& object, const EstimatorOptions&
     images.reserve(poses.size());
     for (const Pose& pose : poses) {
       const double closest = transform(pose, object).row(2).minCoeff();
-      if (!(closest > nearest * frame.depth)) {
+      if (!(closest > nearest * centred.depth)) {
         const Eigen::Vector3d angles = to_euler(pose.rotation) / radians;
         throw Error(formatted(
             "the pose with Euler angles ({:.1f}, {:.1f}, {:.1f}) degrees at ({:.4g}, {:.4g}, "
@@ -131,15 +131,15 @@ EstimatorTraining train_estimator(const Points3& object, const EstimatorOptions&
         image(0, i) += options.noise_pixels / options.camera.fx * random.normal();
         image(1, i) += options.noise_pixels / options.camera.fy * random.normal();
       }
-      targets.col(static_cast<Index>(images.size())) = frame.to_state(pose);
+      targets.col(static_cast<Index>(images.size())) = centred.to_state(pose);
       images.push_back(std::move(image));
     }
 
     Estimator::Cell& cell = cells.emplace_back();
     cell.start = from_euler(middle * radians) * range.centre.rotation;
     TrainResult<double> result =
-        train(PoseProblem(frame, std::move(images)),
-              Matrix<double>(frame.to_state({cell.start, range.centre.translation})), targets,
+        train(PoseProblem(centred, std::move(images)),
+              Matrix<double>(centred.to_state({cell.start, range.centre.translation})), targets,
               train_options);
     cell.cascade = std::move(result.cascade);
     summaries.push_back(std::move(result.summary));

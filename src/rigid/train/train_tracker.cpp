@@ -31,7 +31,7 @@ image::DenseHogOptions hog_options(int cell) {
 class Pictures {
  public:
   Pictures(image::ByteView frame, const TemplateShape& shape, const Warp& warp,
-           const TrackerOptions& options) {
+           const TrainTrackerOptions& options) {
     const Canvas raster = make_canvas({kPictureSide, kPictureSide}, int(kTemplateSide), {});
     FrameWindow window(false);
     window.look(frame, shape, warp);
@@ -119,7 +119,7 @@ class TemplateProblem {
   Index samples_;
 };
 
-std::vector<Warp> search_places(const TrackerOptions& options) {
+std::vector<Warp> search_places(const TrainTrackerOptions& options) {
   std::vector<Warp> places;
   if (options.search == 0) return places;
   for (int k = 0; k < 8; ++k) {
@@ -142,7 +142,7 @@ std::vector<Warp> search_places(const TrackerOptions& options) {
   return places;
 }
 
-Matrix<float> draw_starts(const TrackerOptions& options) {
+Matrix<float> draw_starts(const TrainTrackerOptions& options) {
   Random random(options.seed, "template starts");
   Matrix<float> starts(kStateSize, options.samples);
   for (Index i = 0; i < options.samples; ++i) {
@@ -189,15 +189,15 @@ void check_texture(const TrackerModel& model, const Pictures& pictures) {
 
 }  // namespace
 
-TrackerOptions TrackerOptions::paper() {
-  TrackerOptions options;
+TrainTrackerOptions TrainTrackerOptions::paper() {
+  TrainTrackerOptions options;
   options.samples = 300;
   options.spread = options.blur = options.noise = options.search = 0;
   options.coarse_stages = 0;
   return options;
 }
 
-void TrackerOptions::validate() const {
+void TrainTrackerOptions::validate() const {
   const auto require = [](bool good, const std::string& message) {
     if (!good) throw Error(message);
   };
@@ -223,7 +223,7 @@ void TrackerOptions::validate() const {
 }
 
 TrackerTraining train_tracker(image::ByteView frame, const Quad& region,
-                              const TrackerOptions& options) {
+                              const TrainTrackerOptions& options) {
   options.validate();
   check_region(frame, region);
   TrackerModel model;

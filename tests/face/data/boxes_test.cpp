@@ -133,7 +133,7 @@ TEST(Boxes, WithoutNoiseThePerturbedBoxIsTheConventions) {
   points.colwise() += Eigen::Vector2f(300, 200);
   const Box box = perturbed_box(points, square(), convention, 1);
   // The convention's own reading of that box is where the points are.
-  const Frame frame = convention.frame(box);
+  const Similarity frame = convention.similarity(box);
   EXPECT_NEAR(frame.scale(), 80, 1e-3);
   EXPECT_NEAR(frame.x, 300, 1e-3);
   EXPECT_NEAR(frame.y, 200, 1e-3);
@@ -147,8 +147,8 @@ TEST(Boxes, PerturbationsHaveTheConventionsDeviations) {
   const int draws = 4000;
   Eigen::Array3d sum = Eigen::Array3d::Zero(), squares = Eigen::Array3d::Zero();
   for (int i = 0; i < draws; ++i) {
-    const Frame frame =
-        convention.frame(perturbed_box(80 * square(), square(), convention, std::uint64_t(i)));
+    const Similarity frame =
+        convention.similarity(perturbed_box(80 * square(), square(), convention, std::uint64_t(i)));
     const Eigen::Array3d value(frame.x / 80, frame.y / 80, std::log(frame.scale() / 80));
     sum += value;
     squares += value.square();

@@ -39,7 +39,7 @@ TEST(TheMeanShape, IsTheOneAllShapesWereMadeFrom) {
   for (int i = 0; i < 5; ++i) {
     Shape pixels = drawn_mean();
     const float angle = 0.2F * static_cast<float>(i - 2), size = 20 + 5 * static_cast<float>(i);
-    Frame{size * std::cos(angle), size * std::sin(angle), 9, 7}.to_image(drawn_mean(), pixels);
+    Similarity{size * std::cos(angle), size * std::sin(angle), 9, 7}.to_image(drawn_mean(), pixels);
     shapes.push_back(pixels);
   }
   Shape expected = drawn_mean();
@@ -53,11 +53,11 @@ TEST(TheMeanShape, IsTurnedAsTheShapesAreOnAverageWhicheverIsFirst) {
   for (int i = 0; i < 41; ++i) {
     Shape pixels = drawn_mean();
     const float angle = 0.3F + 0.04F * static_cast<float>(i - 20);
-    Frame{30 * std::cos(angle), 30 * std::sin(angle), 9, 7}.to_image(drawn_mean(), pixels);
+    Similarity{30 * std::cos(angle), 30 * std::sin(angle), 9, 7}.to_image(drawn_mean(), pixels);
     shapes.push_back(pixels);
   }
   const Shape mean = mean_shape(shapes, {}, {0, 3});
-  const Frame turned = fit_frame(drawn_mean(), mean);
+  const Similarity turned = fit_similarity(drawn_mean(), mean);
   EXPECT_NEAR(std::atan2(turned.b, turned.a), 0.3F, 1e-4);
   for (const std::size_t first : {7UL, 20UL, 40UL}) {
     std::vector<Shape> shuffled = shapes;
@@ -100,7 +100,7 @@ TEST(TheMeanShape, NeedsUnitPointsThatItHas) {
 
 TEST(AMissingPoint, IsPutWhereTheMeanHasIt) {
   Shape pixels = drawn_mean();
-  Frame{27, 12, 50, 70}.to_image(drawn_mean(), pixels);
+  Similarity{27, 12, 50, 70}.to_image(drawn_mean(), pixels);
   Shape holed = pixels;
   holed.col(4).setConstant(std::numeric_limits<float>::quiet_NaN());
   EXPECT_LT((complete(holed, drawn_mean()) - pixels).cwiseAbs().maxCoeff(), 1e-3);

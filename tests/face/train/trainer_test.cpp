@@ -54,11 +54,11 @@ TEST(ATrainedModel, SeesAMirroredFaceMirrored) {
     for (int x = 0; x < flipped.width(); ++x)
       flipped(x, y) = face.picture(flipped.width() - 1 - x, y);
   Aligner aligner(drawn_training().model);
-  const Frame frame = drawn_training().model.boxes.front().frame(face.boxes.front());
+  const Similarity frame = drawn_training().model.boxes.front().similarity(face.boxes.front());
   const float right = static_cast<float>(flipped.width() - 1);
   const Shape seen = aligner.align_from(face.picture, frame).points;
   const Shape other =
-      aligner.align_from(flipped, Frame{frame.a, 0, right - frame.x, frame.y}).points;
+      aligner.align_from(flipped, Similarity{frame.a, 0, right - frame.x, frame.y}).points;
   for (Index p = 0; p < seen.cols(); ++p) {
     const auto q = drawn_mirror()[static_cast<std::size_t>(p)];
     EXPECT_NEAR(other(0, p), right - seen(0, q), 0.05);
@@ -187,7 +187,7 @@ TEST(Training, NamesTheFaceItCannotUse) {
 TEST(ATrimmedFace, IsTheSameFaceInFewerPixels) {
   std::mt19937 random(1);
   Shape truth = drawn_mean();
-  Frame{200, 0, 400, 300}.to_image(drawn_mean(), truth);
+  Similarity{200, 0, 400, 300}.to_image(drawn_mean(), truth);
   const auto picture = draw(truth, 200, 800, 700, random);
   Recipe recipe = drawn_options().recipe;
   const TrainingFace face = trim(picture, truth, {{300, 250, 100, 100}}, recipe);

@@ -12,8 +12,8 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-EstimatorOptions small() {
-  EstimatorOptions options;
+TrainEstimatorOptions small() {
+  TrainEstimatorOptions options;
   options.samples = 800;
   options.stages = 4;
   options.threads = 1;
@@ -28,7 +28,7 @@ TEST(TrainEstimator, EveryStageLowersTheError) {
 }
 
 TEST(TrainEstimator, TheSameSeedGivesTheSameMapsForAnyNumberOfThreads) {
-  EstimatorOptions options = small();
+  TrainEstimatorOptions options = small();
   const io::Model one = train_estimator(cube(), options).estimator.to_model();
   options.threads = 3;
   EXPECT_EQ(train_estimator(cube(), options).estimator.to_model(), one);
@@ -37,7 +37,7 @@ TEST(TrainEstimator, TheSameSeedGivesTheSameMapsForAnyNumberOfThreads) {
 }
 
 TEST(TrainEstimator, AWideRangeIsSplitAndEveryCellReported) {
-  EstimatorOptions options = small();
+  TrainEstimatorOptions options = small();
   options.samples = 200;
   options.range.rotation_degrees = {60, 20, 0};
   int calls = 0;
@@ -57,7 +57,7 @@ TEST(TrainEstimator, AWideRangeIsSplitAndEveryCellReported) {
 }
 
 TEST(TrainEstimator, GivenPosesAreTheTrainingSet) {
-  EstimatorOptions options = small();
+  TrainEstimatorOptions options = small();
   options.poses = test::random_poses(300, 30, 400, 1);
   EXPECT_EQ(train_estimator(cube(), options).cells.front().samples, 300);
   options.cells = 2;
@@ -67,7 +67,7 @@ TEST(TrainEstimator, GivenPosesAreTheTrainingSet) {
 TEST(TrainEstimator, APlanarObjectIsLearned) {
   Points3 board(3, 12);
   for (int i = 0; i < 12; ++i) board.col(i) = Eigen::Vector3d(i % 4 * 80, i / 4 * 80, 0);
-  EstimatorOptions options = small();
+  TrainEstimatorOptions options = small();
   // Tilted, so that the two poses a plane can have are far apart.
   options.range.centre.rotation = from_euler({0.7, 0, 0});
   options.range.rotation_degrees.setConstant(15);
@@ -87,14 +87,14 @@ TEST(TrainEstimator, DegenerateObjectsAndRangesAreRejected) {
               ThrowsMessage<Error>(HasSubstr("3 points")));
   EXPECT_THAT([] { train_estimator(cube(5000), small()); },
               ThrowsMessage<Error>(HasSubstr("in front of the camera")));
-  EstimatorOptions options = small();
+  TrainEstimatorOptions options = small();
   options.range.centre.translation.z() = -5;
   EXPECT_THAT([&] { train_estimator(cube(), options); }, ThrowsMessage<Error>(HasSubstr("depth")));
 }
 
 TEST(TrainEstimator, OptionsThatMakeNoSenseAreRejected) {
   const auto rejects = [](auto&& change) {
-    EstimatorOptions options;
+    TrainEstimatorOptions options;
     change(options);
     EXPECT_THROW(options.validate(), Error);
   };
@@ -107,7 +107,7 @@ TEST(TrainEstimator, OptionsThatMakeNoSenseAreRejected) {
   rejects([](auto& o) { o.range.rotation_degrees.x() = 200; });
   rejects([](auto& o) { o.range.translation.x() = -1; });
   rejects([](auto& o) { o.range.centre.rotation.w() = 3; });
-  EXPECT_NO_THROW(EstimatorOptions().validate());
+  EXPECT_NO_THROW(TrainEstimatorOptions().validate());
 }
 
 }  // namespace

@@ -52,10 +52,10 @@ std::vector<std::vector<Box>> boxes_of(const Annotations& annotations, const Box
 std::filesystem::path boxes_beside(const std::filesystem::path& annotations);
 
 /// A box such as a detector might have drawn around these true points, for a face on which it found
-/// nothing: the frame of the mean shape that fits the points, upright, moved and scaled by normal
-/// noise of the convention's deviations, as the convention's box. The same seed and index give the
-/// same box. Throws: fewer than two different known points; another number of points than `mean`
-/// has.
+/// nothing: the similarity that brings the mean shape to the points, upright, moved and scaled by
+/// normal noise of the convention's deviations, as the convention's box. The same seed and index
+/// give the same box. Throws: fewer than two different known points; another number of points than
+/// `mean` has.
 Box perturbed_box(const Shape& points, const Shape& mean, const BoxConvention& convention,
                   std::uint64_t seed, std::uint64_t index = 0);
 

@@ -11,7 +11,7 @@ namespace sdm::face {
 /// A start of which it is known afterwards whether the fit is good: what a confidence is learned
 /// from and measured on.
 struct Trial {
-  Frame start;
+  Similarity start;
   image::Image<std::uint8_t> faceless;  // look here in place of the face's picture; may be empty
 
   bool has_face() const { return image::ByteView(faceless).empty(); }

@@ -10,7 +10,7 @@
 
 namespace sdm::pose {
 
-struct EstimatorOptions {
+struct TrainEstimatorOptions {
   Camera camera;
   PoseRange range;
 
@@ -50,7 +50,7 @@ struct EstimatorTraining {
 /// Trains an estimator for an object. Throws Error on a degenerate object (see check_object), on
 /// options that make no sense, and when a pose of the range puts a point behind the camera.
 /// `progress(cells_done, cells)` is called after every cell.
-EstimatorTraining train_estimator(const Points3& object, const EstimatorOptions& options = {},
+EstimatorTraining train_estimator(const Points3& object, const TrainEstimatorOptions& options = {},
                                   const std::function<void(int, int)>& progress = {});
 
 }  // namespace sdm::pose

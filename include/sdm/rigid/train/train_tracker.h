@@ -9,7 +9,7 @@
 namespace sdm::rigid {
 
 /// How a tracker learns its template from the one frame it is given.
-struct TrackerOptions {
+struct TrainTrackerOptions {
   Motion motion = Motion::affine;
 
   /// Warps drawn around the true one, each shown to the trainer once.
@@ -52,7 +52,7 @@ struct TrackerOptions {
   int threads = 0;
 
   /// The paper's training: 300 clean samples, the deviations as they are, one resolution.
-  static TrackerOptions paper();
+  static TrainTrackerOptions paper();
 
   /// Throws Error naming the first option that makes no sense.
   void validate() const;
@@ -66,6 +66,6 @@ struct TrackerTraining {
 /// Learns to follow what the frame shows in a region. Throws Error if the region leaves the frame,
 /// is not a convex quadrilateral or shows nothing to follow (a flat patch).
 TrackerTraining train_tracker(image::ByteView frame, const Quad& region,
-                              const TrackerOptions& options = {});
+                              const TrainTrackerOptions& options = {});
 
 }  // namespace sdm::rigid

@@ -6,10 +6,10 @@ namespace sdm::face {
 
 /// Where a face sits in a picture: the similarity p -> [a -b; b a] p + (x, y) from face coordinates
 /// (the mean shape's: its centre at 0, its unit 1) to pixels.
-struct Frame {
+struct Similarity {
   float a = 1, b = 0, x = 0, y = 0;
 
-  friend bool operator==(const Frame&, const Frame&) = default;
+  friend bool operator==(const Similarity&, const Similarity&) = default;
 
   /// Pixels for one unit of the face.
   float scale() const;
@@ -17,9 +17,10 @@ struct Frame {
   void to_face(const Eigen::Ref<const Shape>& image, Eigen::Ref<Shape> out) const;
 };
 
-/// The frame that brings `face` closest to `image` in the sense of least squares. Points that are
-/// NaN in `image` do not count. Allocates nothing. With fewer than two different points the scale
-/// is 0.
-Frame fit_frame(const Eigen::Ref<const Shape>& face, const Eigen::Ref<const Shape>& image);
+/// The similarity that brings `face` closest to `image` in the sense of least squares. Points that
+/// are NaN in `image` do not count. Allocates nothing. With fewer than two different points the
+/// scale is 0.
+Similarity fit_similarity(const Eigen::Ref<const Shape>& face,
+                          const Eigen::Ref<const Shape>& image);
 
 }  // namespace sdm::face

@@ -1,12 +1,12 @@
-#include "sdm/face/frame.h"
+#include "sdm/face/similarity.h"
 
 #include <cmath>
 
 namespace sdm::face {
 
-float Frame::scale() const { return std::hypot(a, b); }
+float Similarity::scale() const { return std::hypot(a, b); }
 
-void Frame::to_image(const Eigen::Ref<const Shape>& face, Eigen::Ref<Shape> out) const {
+void Similarity::to_image(const Eigen::Ref<const Shape>& face, Eigen::Ref<Shape> out) const {
   for (Eigen::Index i = 0; i < face.cols(); ++i) {
     const float u = face(0, i), v = face(1, i);
     out(0, i) = a * u - b * v + x;
@@ -14,7 +14,7 @@ void Frame::to_image(const Eigen::Ref<const Shape>& face, Eigen::Ref<Shape> out)
   }
 }
 
-void Frame::to_face(const Eigen::Ref<const Shape>& image, Eigen::Ref<Shape> out) const {
+void Similarity::to_face(const Eigen::Ref<const Shape>& image, Eigen::Ref<Shape> out) const {
   const float norm = 1 / (a * a + b * b);
   for (Eigen::Index i = 0; i < image.cols(); ++i) {
     const float u = image(0, i) - x, v = image(1, i) - y;
@@ -23,7 +23,8 @@ void Frame::to_face(const Eigen::Ref<const Shape>& image, Eigen::Ref<Shape> out)
   }
 }
 
-Frame fit_frame(const Eigen::Ref<const Shape>& face, const Eigen::Ref<const Shape>& image) {
+Similarity fit_similarity(const Eigen::Ref<const Shape>& face,
+                          const Eigen::Ref<const Shape>& image) {
   const auto known = [&](Eigen::Index i) {
     return std::isfinite(image(0, i)) && std::isfinite(image(1, i));
   };

@@ -1,4 +1,4 @@
-#include "sdm/face/frame.h"
+#include "sdm/face/similarity.h"
 
 #include <gtest/gtest.h>
 
@@ -10,12 +10,12 @@
 namespace sdm::face {
 namespace {
 
-const Frame kTurned{30 * std::cos(0.4F), 30 * std::sin(0.4F), 50, 70};
+const Similarity kTurned{30 * std::cos(0.4F), 30 * std::sin(0.4F), 50, 70};
 
 TEST(AFrame, IsFoundFromTheShapeItMade) {
   Shape pixels = drawn_mean();
   kTurned.to_image(drawn_mean(), pixels);
-  const Frame found = fit_frame(drawn_mean(), pixels);
+  const Similarity found = fit_similarity(drawn_mean(), pixels);
   EXPECT_NEAR(found.a, kTurned.a, 1e-3);
   EXPECT_NEAR(found.b, kTurned.b, 1e-3);
   EXPECT_NEAR(found.x, kTurned.x, 1e-3);
@@ -28,7 +28,7 @@ TEST(AFrame, IsFoundWithoutTheMissingPoints) {
   kTurned.to_image(drawn_mean(), pixels);
   pixels(0, 2) = std::numeric_limits<float>::quiet_NaN();
   pixels.col(5).setConstant(std::numeric_limits<float>::quiet_NaN());
-  EXPECT_NEAR(fit_frame(drawn_mean(), pixels).b, kTurned.b, 1e-3);
+  EXPECT_NEAR(fit_similarity(drawn_mean(), pixels).b, kTurned.b, 1e-3);
 }
 
 TEST(AFrame, LeadsThereAndBack) {
@@ -40,7 +40,7 @@ TEST(AFrame, LeadsThereAndBack) {
 
 TEST(AFrame, OfASinglePlaceHasNoSize) {
   const Shape nowhere = Shape::Zero(2, 9);
-  EXPECT_EQ(fit_frame(drawn_mean(), nowhere).scale(), 0);
+  EXPECT_EQ(fit_similarity(drawn_mean(), nowhere).scale(), 0);
 }
 
 }  // namespace
