@@ -41,7 +41,7 @@ constexpr KnownMethod kKnownMethods[] = {
     {"dlib, same faces", 3},
     {"sdm_refined", 4},
     {"sdm fast", 4},
-    {"iterative", 5},
+    {"iterative", 8},
     {"sdm_partition_refined", 6},
     {"sdm_paper", 6},
     {"one linear stage", 6},
@@ -225,6 +225,7 @@ std::string draw(const BarChart& chart, const Palette& palette) {
   std::string out = frame(area, chart.title, "", chart.y_label, y);
   const double bar = 0.8 * group / std::max<double>(1, static_cast<double>(chart.series.size()));
   const double zero = area.y_at(chart.log_y ? 0 : -y.low / (y.high - y.low));
+  std::vector<Pixel> tops;
   for (std::size_t c = 0; c < chart.categories.size(); ++c) {
     const double left = kLeft + group * static_cast<double>(c), under = kHeight - area.bottom;
     if (upright)
@@ -237,12 +238,13 @@ std::string draw(const BarChart& chart, const Palette& palette) {
       const double v = c < chart.series[i].y.size() ? chart.series[i].y[c] : 0;
       if (!y.shows(v)) continue;
       const double top = area.y_at(y.place(v));
+      tops.push_back({left + 0.1 * group + bar * (static_cast<double>(i) + 0.5), top});
       out += fmt::format("<rect x='{:.1f}' y='{:.1f}' width='{:.1f}' height='{:.1f}' fill='{}'/>\n",
                          left + 0.1 * group + bar * static_cast<double>(i), std::min(top, zero),
                          bar, std::abs(top - zero), palette.colour(chart.series, i));
     }
   }
-  return out + (chart.series.size() > 1 ? legend(chart.series, area, palette, {}) : "");
+  return out + (chart.series.size() > 1 ? legend(chart.series, area, palette, tops) : "");
 }
 
 }  // namespace
