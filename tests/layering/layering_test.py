@@ -37,6 +37,8 @@ PLANTED = [
     ("src/new_room/new.cpp", '#include "sdm/base/error.h"', "new_room"),
     ("report/plot.cpp", "#include <opencv2/core.hpp>", "OpenCV stays in"),
     ("report/plot.cpp", '#include "adapters/opencv/draw.h"', "report may know"),
+    ("report/plot.cpp", '#include "sdm/opencv/draw.h"', "report may know"),
+    ("src/face/model.cpp", '#include "sdm/opencv/draw.h"', "face may know"),
     ("adapters/opencv/draw.cpp", '#include "report/plot.h"', "adapters may know"),
     ("apps/sdm/pose.cpp", '#include "experiments/nist/problem.h"', "apps may know"),
     ("apps/sdm/pose.cpp", '#include "experiments/registry.h"', "apps may know"),
