@@ -1,18 +1,76 @@
-# `cmake --install` and find_package(sdm CONFIG): sdm::sdm is the whole library, sdm::runtime what
-# running a trained model needs (no BLAS, no threads).
+# `cmake --install`, for find_package(sdm CONFIG) and for pkg-config. Each component of sdmConfig has an
+# export of its own, so that a machine without BLAS can use sdm::runtime.
 include(CMakePackageConfigHelpers)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/sdm)
 
-install(TARGETS ${SDM_ROOMS} sdm_runtime sdm_sdm EXPORT sdm_exports
-        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# sdm_install_component(NAME target ...)
+function(sdm_install_component name)
+  install(TARGETS ${ARGN} EXPORT sdm_${name} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT sdm_${name} NAMESPACE sdm:: DESTINATION ${package} FILE sdm_exports_${name}.cmake)
+endfunction()
+
+get_target_property(runtime_rooms sdm_runtime INTERFACE_LINK_LIBRARIES)
+set(other_rooms ${SDM_ROOMS})
+list(REMOVE_ITEM other_rooms ${runtime_rooms})
+sdm_install_component(runtime ${runtime_rooms} sdm_runtime)
+sdm_install_component(sdm ${other_rooms} sdm_sdm)
 install(DIRECTORY include/sdm DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(EXPORT sdm_exports NAMESPACE sdm:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sdm)
+if(TARGET sdm_opencv)
+  sdm_install_component(opencv sdm_opencv)
+  install(DIRECTORY adapters/opencv/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sdm/opencv FILES_MATCHING PATTERN "*.h")
+endif()
 configure_package_config_file(cmake/sdmConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/sdmConfig.cmake
-  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sdm)
+  INSTALL_DESTINATION ${package})
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/sdmConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sdmConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/sdmConfigVersion.cmake
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sdm)
+              cmake/sdm_opencv.cmake
+        DESTINATION ${package})
+
+# sdm_pkgconfig(NAME DESCRIPTION text REQUIRES text TARGETS target ... LINK path or flag ...): NAME.pc,
+# which works wherever the files are put.
+function(sdm_pkgconfig PC_NAME)
+  cmake_parse_arguments(PC "" "DESCRIPTION;REQUIRES" "TARGETS;LINK" ${ARGN})
+  set(PC_LIBS "-L\${libdir}")
+  set(rooms ${SDM_ROOMS})
+  list(REVERSE rooms)  # for the linker: who needs before who is needed
+  foreach(room IN LISTS rooms)
+    if(room IN_LIST PC_TARGETS)
+      string(APPEND PC_LIBS " -l${room}")
+    endif()
+  endforeach()
+  foreach(library IN LISTS PC_LINK)
+    if(IS_ABSOLUTE ${library})
+      get_filename_component(folder ${library} DIRECTORY)
+      get_filename_component(name ${library} NAME_WE)
+      string(REGEX REPLACE "^lib" "-l" library ${name})
+      if(NOT folder IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
+        string(APPEND PC_LIBS " -L${folder}")
+      endif()
+    endif()
+    string(APPEND PC_LIBS " ${library}")
+  endforeach()
+  list(TRANSFORM SDM_EIGEN_DEFINITIONS PREPEND -D OUTPUT_VARIABLE PC_DEFINITIONS)
+  list(JOIN PC_DEFINITIONS " " PC_DEFINITIONS)
+  file(RELATIVE_PATH PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+  configure_file(cmake/sdm.pc.in ${PC_NAME}.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${PC_NAME}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
+sdm_pkgconfig(sdm-runtime DESCRIPTION "Running models of the Supervised Descent Method"
+  REQUIRES "eigen3 >= 3.4, libhwy" TARGETS ${runtime_rooms} LINK ${CMAKE_THREAD_LIBS_INIT})
+set(libraries "")
+if(SDM_OPENBLAS)
+  list(APPEND libraries ${BLAS_LIBRARIES})
+endif()
+if(SDM_MPI)
+  find_package(MPI REQUIRED COMPONENTS CXX)
+  list(APPEND libraries ${MPI_CXX_LIBRARIES})
+endif()
+sdm_pkgconfig(sdm DESCRIPTION ${PROJECT_DESCRIPTION}
+  REQUIRES "sdm-runtime = ${PROJECT_VERSION}" TARGETS ${other_rooms} LINK ${libraries})
+
 if(TARGET sdm_app)
   # share/sdm beside bin: where the tool looks for what comes with it.
   install(DIRECTORY models/ DESTINATION ${CMAKE_INSTALL_DATADIR}/sdm COMPONENT tool)
@@ -40,11 +98,19 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libsdm-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libeigen3-dev (>= 3.4), libhwy-dev")
+# sdm::sdm needs these and find_package says so; sdm::runtime does without.
+set(recommends "")
 if(SDM_OPENBLAS)
-  string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", libopenblas-dev")
+  list(APPEND recommends libopenblas-dev)
 endif()
 if(SDM_MPI)
-  string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", libopenmpi-dev")
+  list(APPEND recommends libopenmpi-dev)
+endif()
+list(JOIN recommends ", " CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS)
+if(TARGET sdm_opencv)
+  include(sdm_opencv)
+  list(TRANSFORM SDM_OPENCV_MODULES REPLACE "(.+)" "libopencv-\\1-dev" OUTPUT_VARIABLE suggests)
+  list(JOIN suggests ", " CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS)
 endif()
 if(TARGET sdm_app)
   list(APPEND CPACK_COMPONENTS_ALL tool)

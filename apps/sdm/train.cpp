@@ -22,6 +22,7 @@
 #include "sdm/face/data/annotations.h"
 #include "sdm/face/data/boxes.h"
 #include "sdm/face/data/markup.h"
+#include "sdm/face/data/read_pictures.h"
 #include "sdm/face/train/adaptation_learner.h"
 #include "sdm/face/train/train_confidence.h"
 #include "sdm/face/train/trainer.h"
@@ -51,30 +52,6 @@ struct TrainArguments {
   std::string checkpoint, name, provenance, licence = "as the training data's";
 };
 
-// Gives `use` the picture of each face, several at a time; what went wrong with each comes back.
-std::vector<std::string> read_pictures(
-    const face::Annotations& annotations, int threads, Progress& progress,
-    const std::function<void(std::size_t, const image::Image<std::uint8_t>&)>& use) {
-  const std::size_t count = annotations.faces.size();
-  std::vector<std::string> failures(count);
-  ThreadPool pool(threads);
-  constexpr std::size_t kBatch = 64;
-  for (std::size_t first = 0; first < count; first += kBatch) {
-    pool.run(static_cast<Index>(std::min(kBatch, count - first)), [&](Index offset, int) {
-      const std::size_t i = first + static_cast<std::size_t>(offset);
-      const face::Annotation& one = annotations.faces[i];
-      try {
-        use(i, opencv::read_grey(annotations.path(one)));
-      } catch (const std::exception& error) {
-        failures[i] = fmt::format("{}: {}", one.file, error.what());
-      }
-    });
-    progress.update(static_cast<double>(first) / static_cast<double>(count));
-  }
-  progress.clear();
-  return failures;
-}
-
 // With the boxes of a file, or those that the annotations have.
 std::vector<face::TrainingFace> read_faces(const TrainArguments& arguments, const fs::path& truth,
                                            const std::optional<face::BoxTable>& table,
@@ -96,10 +73,17 @@ std::vector<face::TrainingFace> read_faces(const TrainArguments& arguments, cons
   }
   std::vector<face::TrainingFace> faces(annotations.faces.size());
   Progress progress("reading " + truth.filename().string());
-  const std::vector<std::string> failures = read_pictures(
-      annotations, arguments.threads, progress, [&](std::size_t i, const auto& picture) {
-        faces[i] = face::trim(picture, annotations.faces[i].points, boxes[i], options.recipe);
-      });
+  std::vector<fs::path> files;
+  for (const face::Annotation& one : annotations.faces) files.push_back(annotations.path(one));
+  face::PictureWork work;
+  work.progress = [&](double share) { progress.update(share); };
+  work.in_parallel = [&](std::size_t i, image::ByteView grey, int) {
+    faces[i] = face::trim(grey, annotations.faces[i].points, boxes[i], options.recipe);
+  };
+  ThreadPool pool(arguments.threads);
+  const std::vector<std::string> failures =
+      face::read_pictures(files, opencv::read_grey, pool, work);
+  progress.clear();
   std::vector<face::TrainingFace> good;
   for (std::size_t i = 0; i < faces.size(); ++i) {
     if (failures[i].empty()) {
