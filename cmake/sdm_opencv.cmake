@@ -8,7 +8,7 @@ set(SDM_OPENCV_MODULES core imgproc imgcodecs videoio objdetect)
 # with SDM_OPENCV off. Debian's module packages bring headers and libraries but no CMake package, so
 # both ways of finding them count.
 function(sdm_find_opencv target)
-  if(TARGET ${target} OR NOT SDM_OPENCV)
+  if(TARGET ${target} OR (DEFINED SDM_OPENCV AND NOT SDM_OPENCV))
     return()
   endif()
   find_package(OpenCV QUIET COMPONENTS ${ARGN})
