@@ -34,7 +34,7 @@ TEST(Bytes, AreTheSameForTheSameModel) {
 TEST(Bytes, CanBeViewedWithoutACopy) {
   const auto file = to_bytes(sample_model());
   const auto memory = allocate(file.size());
-  std::ranges::copy(file, memory.get());
+  std::copy(file.begin(), file.end(), memory.get());
   const Model model = view({memory.get(), file.size()});
   EXPECT_EQ(model, sample_model());
   for (const auto& [name, tensor] : model.tensors) {
@@ -46,7 +46,7 @@ TEST(Bytes, CanBeViewedWithoutACopy) {
 TEST(Bytes, CanBeReadButNotViewedFromAnUnalignedAddress) {
   const auto file = to_bytes(sample_model());
   const auto memory = allocate(file.size() + 1);
-  std::ranges::copy(file, memory.get() + 1);
+  std::copy(file.begin(), file.end(), memory.get() + 1);
   const std::span<const std::byte> unaligned(memory.get() + 1, file.size());
   EXPECT_EQ(read(unaligned), sample_model());
   expect_error([&] { view(unaligned); }, "not a multiple of 64");

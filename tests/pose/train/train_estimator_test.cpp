@@ -50,7 +50,8 @@ TEST(TrainEstimator, AWideRangeIsSplitAndEveryCellReported) {
   EXPECT_EQ(calls, 3);
   for (const int angle : {-40, 0, 40}) {
     const Rotation start = from_euler({angle * test::degree, 0, 0});
-    EXPECT_TRUE(std::ranges::any_of(training.estimator.cells(), [&](const auto& cell) {
+    const auto& cells = training.estimator.cells();
+    EXPECT_TRUE(std::any_of(cells.begin(), cells.end(), [&](const auto& cell) {
       return angle_between(cell.start, start) < 1e-9;
     }));
   }
