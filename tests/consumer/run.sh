@@ -51,8 +51,9 @@ case $way in
 esac
 
 if [ "$way" = add_subdirectory ]; then
-  # Builds a part of the library once more: unoptimised, for that is quick and shows as much.
-  arguments=(-DSDM_SOURCE="$source" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0)
+  # Builds a part of the library once more: unoptimised and as few files, for that is quick and shows
+  # as much.
+  arguments=(-DSDM_SOURCE="$source" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DCMAKE_UNITY_BUILD=ON)
   configure build || fail "$(cat "$work/build.log")"
   make build train_and_solve solve_only
   needs_no "$work/build/solve_only" openblas opencv
