@@ -7,11 +7,12 @@ set(SDM_ROOMS "" CACHE INTERNAL "Library targets to install")
 # every one has. include/sdm/base/types.h refuses anything else.
 set(SDM_EIGEN_DEFINITIONS EIGEN_MAX_ALIGN_BYTES=64 EIGEN_MAX_STATIC_ALIGN_BYTES=16)
 
-# sdm_compile_flags(TARGET [TINY_VECTORS] [FUZZER]): every compiler flag of the project stands here.
-# TINY_VECTORS is for programs with Eigen vectors of size one, FUZZER for those that libFuzzer runs.
+# sdm_compile_flags(TARGET [TINY_VECTORS] [FUZZER] [SHALLOW]): every compiler flag of the project stands here.
+# TINY_VECTORS is for programs with Eigen vectors of size one, FUZZER for those that libFuzzer runs,
+# SHALLOW for code in which no time is spent, so that it compiles quickly.
 # A compiler that is neither GCC, clang nor MSVC is told the language and nothing else.
 function(sdm_compile_flags target)
-  cmake_parse_arguments(FLAGS "TINY_VECTORS;FUZZER" "" "" ${ARGN})
+  cmake_parse_arguments(FLAGS "TINY_VECTORS;FUZZER;SHALLOW" "" "" ${ARGN})
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
   if(MSVC)
@@ -35,6 +36,9 @@ function(sdm_compile_flags target)
       # GCC 12 sees overruns and uninitialised values in Eigen's inlined vectors of size one that are
       # not there; clang and the sanitizers watch over the real ones.
       list(APPEND flags -Wno-array-bounds -Wno-maybe-uninitialized)
+    endif()
+    if(FLAGS_SHALLOW)
+      list(APPEND flags $<$<CONFIG:Release>:-O1>)  # arguments and pages: no time is spent there
     endif()
     if(SDM_SANITIZE)
       list(APPEND flags -fsanitize=${SDM_SANITIZE} -fno-omit-frame-pointer)

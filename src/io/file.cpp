@@ -184,7 +184,7 @@ void write_text(const fs::path& path, std::string_view text) {
     const bool replaces = check_regular(target, "file name");
     Temporary temporary(target);
     if (replaces) temporary.take_rights_of(target);
-    temporary.write(std::as_bytes(std::span(text)));
+    temporary.write(std::as_bytes(std::span<const char>(text.data(), text.size())));
     temporary.become(target);
   });
 }
