@@ -46,6 +46,16 @@ NormalEquations<Scalar>& NormalEquations<Scalar>::operator+=(const NormalEquatio
 }
 
 template <class Scalar>
+void NormalEquations<Scalar>::scale(ConstVectorRef<Scalar> feature_factors,
+                                    ConstVectorRef<Scalar> target_factors) {
+  gram.scale(feature_factors);
+  cross = feature_factors.asDiagonal() * cross * target_factors.asDiagonal();
+  feature_sum.array() *= feature_factors.array();
+  target_sum.array() *= target_factors.array();
+  target_gram = target_factors.asDiagonal() * target_gram * target_factors.asDiagonal();
+}
+
+template <class Scalar>
 NormalEquations<Scalar> NormalEquations<Scalar>::project(const Matrix<Scalar>& p,
                                                          ThreadPool& pool) const {
   const blas::SingleThreaded single_threaded;

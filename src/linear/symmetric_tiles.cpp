@@ -88,6 +88,16 @@ void SymmetricTiles<Scalar>::add_to_diagonal(Scalar value) {
 }
 
 template <class Scalar>
+void SymmetricTiles<Scalar>::scale(ConstVectorRef<Scalar> factors) {
+  for (Index i = 0; i < tiles(); ++i)
+    for (Index j = 0; j <= i; ++j) {
+      View<Scalar> block(tile(i, j), rows(i), rows(j));
+      block = factors.segment(i * kTile, rows(i)).asDiagonal() * block *
+              factors.segment(j * kTile, rows(j)).asDiagonal();
+    }
+}
+
+template <class Scalar>
 SymmetricTiles<Scalar>& SymmetricTiles<Scalar>::operator+=(const SymmetricTiles& other) {
   for (std::size_t k = 0; k < data_.size(); ++k) data_[k] += other.data_[k];
   return *this;

@@ -36,6 +36,14 @@ void expect_tiles_agree_with_eigen(Index size) {
   EXPECT_LT(relative_gap(system.tiles.dense(), system.dense), tolerance);
   EXPECT_LT(relative_gap(system.tiles.diagonal(), system.dense.diagonal()), tolerance);
 
+  const Vector<Scalar> factors = random_vector<Scalar>(size, 5);
+  const Vector<double> wide_factors = factors.template cast<double>();
+  SymmetricTiles<Scalar> scaled = system.tiles;
+  scaled.scale(factors);
+  EXPECT_LT(relative_gap(scaled.dense(),
+                         wide_factors.asDiagonal() * system.dense * wide_factors.asDiagonal()),
+            tolerance);
+
   const Matrix<Scalar> right = random_matrix<Scalar>(size, 7, 2);
   const Matrix<double> wide = right.template cast<double>();
   EXPECT_LT(relative_gap(system.tiles.multiply(right, pool), system.dense * wide), tolerance);

@@ -27,6 +27,9 @@ struct NormalEquations {
            ConstVectorRef<Scalar> root_weights, ThreadPool& pool);
   NormalEquations& operator+=(const NormalEquations& other);
 
+  /// The equations of the features and targets in other units: each times its factor.
+  void scale(ConstVectorRef<Scalar> feature_factors, ConstVectorRef<Scalar> target_factors);
+
   /// The equations of the features P^T f, for an orthonormal P.
   NormalEquations project(const Matrix<Scalar>& p, ThreadPool& pool) const;
 

@@ -18,7 +18,10 @@ struct Penalty {
   static Penalty given(double lambda) { return {Kind::kGiven, {lambda}}; }
   /// lambda = factor * trace(Gram) / size: the same strength whatever the scale of the features.
   static Penalty relative(double factor) { return {Kind::kRelative, {factor}}; }
-  /// The relative factor with the least held-out error over the folds.
+  /// The relative factor with the least held-out error over the folds: for each value of a delta
+  /// its own, whatever the unit of that value. Partners under a symmetry share theirs. Where one
+  /// factor must do for all (a map of reduced rank, inverse covariances kept), the sum of relative
+  /// errors chooses it: each value's held-out error as a share of how much that value varies.
   static Penalty held_out(std::vector<double> factors = {1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10}) {
     return {Kind::kHeldOut, std::move(factors)};
   }

@@ -29,6 +29,8 @@ class SymmetricTiles {
   /// this += factor * v v^T.
   void add_outer(Scalar factor, ConstVectorRef<Scalar> v);
   void add_to_diagonal(Scalar value);
+  /// this <- D this D, with D = diag(factors).
+  void scale(ConstVectorRef<Scalar> factors);
   SymmetricTiles& operator+=(const SymmetricTiles& other);
 
   Vector<Scalar> diagonal() const;

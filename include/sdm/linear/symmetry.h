@@ -1,5 +1,6 @@
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "sdm/base/types.h"
@@ -37,6 +38,12 @@ class MirrorBasis {
 
   Index even_size() const { return even_; }
   Index size() const { return static_cast<Index>(pairs_.size()); }
+
+  /// The coordinates that basis vector k is made of: partners, or twice the same one.
+  std::pair<Index, Index> coordinates(Index k) const {
+    const Pair& pair = pairs_[static_cast<std::size_t>(k)];
+    return {pair.first, pair.second};
+  }
 
   /// Coordinates of each column in the basis, and back. In place is not allowed.
   template <class Scalar>

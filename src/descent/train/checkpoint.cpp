@@ -14,7 +14,8 @@
 namespace sdm {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageSummary, stage, error_before, error_after, penalty,
-                                   penalty_factor, features, components, rank, dual, seconds)
+                                   penalty_factor, penalty_factors, features, components, rank,
+                                   dual, seconds)
 
 namespace detail {
 namespace {
@@ -58,6 +59,7 @@ std::uint64_t fingerprint(const AnyProblem<Scalar>& problem, const Matrix<Scalar
     hash.add(static_cast<int>(penalty.kind));
     for (const double value : penalty.values) hash.add(value);
   }
+  hash.add(options.standardise);
   hash.add(options.folds);
   hash.add(options.cross_fit);
   hash.add(options.pca_energy);

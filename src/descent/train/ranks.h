@@ -72,6 +72,10 @@ void Ranks::broadcast(StageMaps<Scalar>& maps) {
   number(maps.penalty);
   number(maps.penalty_factor);
   number(maps.components);
+  std::size_t factors = maps.penalty_factors.size();
+  number(factors);
+  maps.penalty_factors.resize(factors);
+  broadcast(std::span(maps.penalty_factors));
   std::size_t folds = maps.without_fold.size();
   number(folds);
   maps.without_fold.resize(folds);

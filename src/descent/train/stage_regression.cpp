@@ -34,9 +34,10 @@ StageRegression<Scalar>::StageRegression(const Symmetry& symmetry, Index feature
     feature_basis_ = MirrorBasis(symmetry.features);
     delta_basis_ = MirrorBasis(symmetry.deltas);
     const Index even = feature_basis_.even_size(), even_deltas = delta_basis_.even_size();
-    blocks_.push_back({0, even, 0, even_deltas, bias, {}, {}});
+    blocks_.push_back({0, even, 0, even_deltas, bias, {}, {}, {}, {}});
     // A mirror image has the opposite odd values, so their mean is zero: no bias here.
-    blocks_.push_back({even, features - even, even_deltas, deltas - even_deltas, false, {}, {}});
+    blocks_.push_back(
+        {even, features - even, even_deltas, deltas - even_deltas, false, {}, {}, {}, {}});
     if (shift_.size() > 0) {
       Matrix<Scalar> in_basis(features, 1);
       feature_basis_.forward<Scalar>(shift_, in_basis);
@@ -44,7 +45,7 @@ StageRegression<Scalar>::StageRegression(const Symmetry& symmetry, Index feature
       shift_.tail(features - even).setZero();
     }
   } else {
-    blocks_.push_back({0, features, 0, deltas, bias, {}, {}});
+    blocks_.push_back({0, features, 0, deltas, bias, {}, {}, {}, {}});
   }
   Index smallest = features;
   for (const Block& block : blocks_)
@@ -111,6 +112,105 @@ void StageRegression<Scalar>::sum_to_root(Communicator& communicator) {
       sum(equations.target_gram);
       communicator.sum_to_root(std::span(&equations.weight_sum, 1));
     }
+  }
+}
+
+namespace {
+
+// Sums over samples of values and of their squares.
+struct Moments {
+  Vector<double> squares, sums;
+  double weight = 0;
+
+  explicit Moments(Index size)
+      : squares(Vector<double>::Zero(size)), sums(Vector<double>::Zero(size)) {}
+
+  // Mean squares, about the mean where `centred`. What is no more than the rounding of the sums it
+  // is a difference of counts as none.
+  template <class Scalar>
+  Vector<double> variances(bool centred) const {
+    if (!(weight > 0)) return Vector<double>::Zero(squares.size());
+    Vector<double> result = squares / weight;
+    if (!centred) return result;
+    constexpr double kRounding = 128 * static_cast<double>(std::numeric_limits<Scalar>::epsilon());
+    for (Index i = 0; i < result.size(); ++i) {
+      const double mean = sums[i] / weight, variance = result[i] - mean * mean;
+      result[i] = variance > kRounding * result[i] ? variance : 0;
+    }
+    return result;
+  }
+};
+
+// Partners have one deviation: over samples and mirror images it is the same for both.
+void share_among_partners(const MirrorBasis& basis, Vector<double>& variances) {
+  Vector<double> sum = Vector<double>::Zero(variances.size()), count = sum;
+  for (Index k = 0; k < variances.size(); ++k) {
+    sum[basis.coordinates(k).first] += variances[k];
+    count[basis.coordinates(k).first] += 1;
+  }
+  for (Index k = 0; k < variances.size(); ++k)
+    variances[k] = sum[basis.coordinates(k).first] / count[basis.coordinates(k).first];
+}
+
+// One over the deviation; `constant` where there is none.
+template <class Scalar>
+Vector<Scalar> unit_factors(const Vector<double>& variances, double constant) {
+  Vector<Scalar> factors(variances.size());
+  for (Index i = 0; i < variances.size(); ++i)
+    factors[i] = static_cast<Scalar>(variances[i] > 0 ? 1 / std::sqrt(variances[i]) : constant);
+  return factors;
+}
+
+}  // namespace
+
+template <class Scalar>
+void StageRegression<Scalar>::standardise() {
+  Vector<double> features(features_), deltas(deltas_);
+  for (Block& block : blocks_) {
+    Moments f(block.features), d(block.deltas);
+    for (const NormalEquations<Scalar>& part : block.folds) {
+      if (dual_) break;
+      f.squares += part.gram.diagonal().template cast<double>();
+      f.sums += part.feature_sum.template cast<double>();
+      d.squares += part.target_gram.diagonal().template cast<double>();
+      d.sums += part.target_sum.template cast<double>();
+      f.weight += static_cast<double>(part.weight_sum);
+    }
+    for (const Stored& part : stored_) {
+      const Vector<double> roots = part.root_weights.template cast<double>();
+      const Matrix<double> own =
+          part.features.middleRows(block.feature_offset, block.features).template cast<double>() *
+          roots.asDiagonal();
+      const Matrix<double> moves =
+          part.deltas.middleRows(block.delta_offset, block.deltas).template cast<double>();
+      f.squares += own.rowwise().squaredNorm();
+      f.sums += own * roots;
+      d.squares += moves.rowwise().squaredNorm();
+      d.sums += moves * roots;
+      f.weight += roots.squaredNorm();
+    }
+    d.weight = f.weight;
+    features.segment(block.feature_offset, block.features) =
+        f.template variances<Scalar>(block.centred);
+    deltas.segment(block.delta_offset, block.deltas) = d.template variances<Scalar>(block.centred);
+  }
+  if (symmetric_) {
+    share_among_partners(feature_basis_, features);
+    share_among_partners(delta_basis_, deltas);
+  }
+  // A feature that never varies is left out; a delta that never varies is kept as it is.
+  const Vector<Scalar> feature_factors = unit_factors<Scalar>(features, 0);
+  const Vector<Scalar> delta_factors = unit_factors<Scalar>(deltas, 1);
+  for (Stored& part : stored_) {
+    part.features = feature_factors.asDiagonal() * part.features;
+    part.deltas = delta_factors.asDiagonal() * part.deltas;
+  }
+  for (Block& block : blocks_) {
+    block.feature_factors = feature_factors.segment(block.feature_offset, block.features);
+    block.delta_factors = delta_factors.segment(block.delta_offset, block.deltas);
+    if (dual_) continue;
+    for (NormalEquations<Scalar>& part : block.folds)
+      part.scale(block.feature_factors, block.delta_factors);
   }
 }
 
@@ -219,14 +319,56 @@ typename StageRegression<Scalar>::Fit StageRegression<Scalar>::fit(double value,
   return result;
 }
 
+// Of each output, in the basis of the symmetry.
 template <class Scalar>
-double StageRegression<Scalar>::held_out_error(const Fit& fit, int fold, ThreadPool& pool) const {
-  double error = 0;
+Vector<double> StageRegression<Scalar>::held_out_errors(const Fit& fit, int fold,
+                                                        ThreadPool& pool) const {
+  Vector<double> errors(deltas_);
   for (std::size_t b = 0; b < blocks_.size(); ++b)
-    error += linear::residual_gram(blocks_[b].folds[static_cast<std::size_t>(fold)],
-                                   fit.predictors[b], pool)
-                 .trace();
-  return error;
+    errors.segment(blocks_[b].delta_offset, blocks_[b].deltas) =
+        linear::residual_gram(blocks_[b].folds[static_cast<std::size_t>(fold)], fit.predictors[b],
+                              pool)
+            .diagonal();
+  return errors;
+}
+
+// The outputs that share a penalty: all of them where there is only one map or covariance to hold
+// back, partners under a symmetry (they have one unit and one error), none otherwise.
+template <class Scalar>
+std::vector<std::size_t> StageRegression<Scalar>::penalty_groups() const {
+  std::vector<std::size_t> groups(static_cast<std::size_t>(deltas_), 0);
+  if (options_.rank > 0 || options_.keep_inverse_covariance) return groups;
+  for (Index k = 0; k < deltas_; ++k)
+    groups[static_cast<std::size_t>(k)] =
+        static_cast<std::size_t>(symmetric_ ? delta_basis_.coordinates(k).first : k);
+  return groups;
+}
+
+// How much each output varies: what its error is relative to. 0 where it does not.
+template <class Scalar>
+Vector<double> StageRegression<Scalar>::delta_energies() const {
+  Vector<double> energies(deltas_);
+  for (const Block& block : blocks_) {
+    Moments moments(block.deltas);
+    for (const NormalEquations<Scalar>& part : block.folds) {
+      moments.squares += part.target_gram.diagonal().template cast<double>();
+      moments.sums += part.target_sum.template cast<double>();
+      moments.weight += static_cast<double>(part.weight_sum);
+    }
+    energies.segment(block.delta_offset, block.deltas) =
+        moments.template variances<Scalar>(block.centred) * moments.weight;
+  }
+  if (symmetric_) share_among_partners(delta_basis_, energies);
+  return energies;
+}
+
+template <class Scalar>
+void StageRegression<Scalar>::take_outputs(Fit& to, const Fit& from,
+                                           const std::vector<bool>& outputs) const {
+  for (std::size_t b = 0; b < blocks_.size(); ++b)
+    for (Index j = 0; j < blocks_[b].deltas; ++j)
+      if (outputs[static_cast<std::size_t>(blocks_[b].delta_offset + j)])
+        to.predictors[b].weights.col(j) = from.predictors[b].weights.col(j);
 }
 
 // How many of the `rank` best target directions fall to each block.
@@ -297,14 +439,27 @@ DescentMap<Scalar> StageRegression<Scalar>::to_map(const Fit& fit, Index rank) c
                                  ? Matrix<Scalar>(fit.directions[b].directions.leftCols(ranks[b]))
                                  : Matrix<Scalar>::Identity(block.deltas, block.deltas);
     const Matrix<Scalar> reduced = p.weights * u;
-    const Matrix<Scalar> whole =
+    Matrix<Scalar> whole =
         block.basis.rows() == 0 ? reduced : Matrix<Scalar>(block.basis * reduced);
+    const bool scaled = block.feature_factors.size() > 0;
+    if (scaled) whole = block.feature_factors.asDiagonal() * whole;
     Vector<Scalar> at_mean = reduced.transpose() * p.feature_mean;
     if (shift_.size() > 0)
       at_mean += whole.transpose() * shift_.segment(block.feature_offset, block.features);
     left.block(block.delta_offset, column, block.deltas, u.cols()) = u;
     right.block(block.feature_offset, column, block.features, u.cols()) = whole;
     offset.col(0).segment(block.delta_offset, block.deltas) = p.target_mean - u * at_mean;
+    if (scaled) {
+      const Vector<Scalar> units = block.delta_factors.cwiseInverse();
+      offset.col(0).segment(block.delta_offset, block.deltas).array() *= units.array();
+      // Without a rank `left` is the identity of the block.
+      auto outer = left.block(block.delta_offset, column, block.deltas, u.cols());
+      auto inner = right.block(block.feature_offset, column, block.features, u.cols());
+      if (rank > 0)
+        outer = units.asDiagonal() * outer;
+      else
+        inner = inner * units.asDiagonal();
+    }
     column += u.cols();
   }
   if (symmetric_) {
@@ -322,39 +477,66 @@ DescentMap<Scalar> StageRegression<Scalar>::to_map(const Fit& fit, Index rank) c
 template <class Scalar>
 StageMaps<Scalar> StageRegression<Scalar>::solve(Random& random, ThreadPool& pool) {
   StageMaps<Scalar> maps;
+  if (options_.standardise) standardise();
   if (dual_) reduce_to_span(pool);
   const Index kept = reduce_by_pca(random, pool);
   maps.components = options_.pca_energy < 1 ? kept : features_;
 
   const int folds = static_cast<int>(blocks_.front().folds.size());
-  double best_value = options_.penalty.values.front();
+  const bool held_out = options_.penalty.kind == Penalty::Kind::kHeldOut;
+  const std::vector<std::size_t> groups = penalty_groups();
+  const auto count = static_cast<std::size_t>(deltas_);
+  std::vector<double> values(count, options_.penalty.values.front());  // of each output
   std::vector<Fit> best_folds;
-  if (options_.penalty.kind == Penalty::Kind::kHeldOut) {
-    double best_error = std::numeric_limits<double>::infinity();
+  if (held_out) {
+    // Errors that are added up must have one unit: shares of what the outputs vary.
+    const Vector<double> energies = delta_energies();
+    std::vector<double> best(count, std::numeric_limits<double>::infinity());
     for (const double value : options_.penalty.values) {
       std::vector<Fit> fits;
-      double error = 0;
+      Vector<double> errors = Vector<double>::Zero(deltas_);
       try {
         for (int fold = 0; fold < folds; ++fold) {
           fits.push_back(fit(value, fold, pool));
-          error += held_out_error(fits.back(), fold, pool);
+          errors += held_out_errors(fits.back(), fold, pool);
         }
       } catch (const Error&) {
         continue;  // singular with so small a penalty: a larger one may do
       }
-      if (error < best_error) {
-        best_error = error;
-        best_value = value;
-        best_folds = std::move(fits);
+      std::vector<double> of_group(count, 0.0);
+      for (std::size_t k = 0; k < count; ++k)
+        if (energies[static_cast<Index>(k)] > 0)
+          of_group[groups[k]] += errors[static_cast<Index>(k)] / energies[static_cast<Index>(k)];
+      const bool first = best_folds.empty();
+      std::vector<bool> better(count);
+      bool all = true;
+      for (std::size_t k = 0; k < count; ++k) {
+        better[k] = first || of_group[groups[k]] < best[groups[k]];
+        if (better[k]) values[k] = value;
+        all = all && better[k];
       }
+      for (std::size_t g = 0; g < count; ++g) best[g] = std::min(best[g], of_group[g]);
+      if (all)
+        best_folds = std::move(fits);
+      else
+        for (std::size_t fold = 0; fold < fits.size(); ++fold)
+          take_outputs(best_folds[fold], fits[fold], better);
     }
   }
   const bool need_folds =
       folds > 1 && (options_.cross_fit || (options_.rank > 0 && options_.rank_tolerance > 0));
   if (need_folds && best_folds.empty())
-    for (int fold = 0; fold < folds; ++fold) best_folds.push_back(fit(best_value, fold, pool));
+    for (int fold = 0; fold < folds; ++fold) best_folds.push_back(fit(values.front(), fold, pool));
 
-  const Fit full = fit(best_value, -1, pool);
+  // The largest factor first, then the outputs that chose a smaller one.
+  Fit full = fit(*std::max_element(values.begin(), values.end()), -1, pool);
+  for (const double value : options_.penalty.values) {
+    std::vector<bool> chosen(count);
+    for (std::size_t k = 0; k < count; ++k) chosen[k] = values[k] == value;
+    if (value < *std::max_element(values.begin(), values.end()) &&
+        std::find(chosen.begin(), chosen.end(), true) != chosen.end())
+      take_outputs(full, fit(value, -1, pool), chosen);
+  }
   Index rank = std::min(options_.rank, deltas_);
   if (rank > 0 && options_.rank_tolerance > 0 && folds > 1) rank = choose_rank(best_folds, pool);
   maps.full = to_map(full, rank);
@@ -363,23 +545,40 @@ StageMaps<Scalar> StageRegression<Scalar>::solve(Random& random, ThreadPool& poo
   maps.penalty = full.lambda;
   const double unit = scale(-1);
   maps.penalty_factor = unit > 0 ? full.lambda / unit : 0;
+  if (held_out) {
+    maps.penalty_factors = values;
+    if (symmetric_)
+      for (Index k = 0; k < deltas_; ++k) {
+        const auto [a, b] = delta_basis_.coordinates(k);
+        for (const Index i : {a, b})
+          maps.penalty_factors[static_cast<std::size_t>(i)] = values[static_cast<std::size_t>(k)];
+      }
+  }
   return maps;
 }
 
 template <class Scalar>
 Matrix<Scalar> StageRegression<Scalar>::inverse_covariance(double penalty) const {
   assert(!symmetric_ && !dual_ && options_.pca_energy == 1);
-  const NormalEquations<Scalar> equations = total(blocks_.front(), -1);
+  const Block& block = blocks_.front();
+  const NormalEquations<Scalar> equations = total(block, -1);
   Matrix<Scalar> gram = equations.gram.dense();
   gram.diagonal().array() += static_cast<Scalar>(penalty);
-  if (!bias_) return gram.llt().solve(Matrix<Scalar>::Identity(features_, features_));
-  Matrix<Scalar> sigma(features_ + 1, features_ + 1);
-  sigma << gram, equations.feature_sum, equations.feature_sum.transpose(), equations.weight_sum;
-  Matrix<Scalar> inverse =
-      sigma.llt().solve(Matrix<Scalar>::Identity(features_ + 1, features_ + 1));
+  const Index size = features_ + (bias_ ? 1 : 0);
+  Matrix<Scalar> sigma(size, size);
+  if (bias_)
+    sigma << gram, equations.feature_sum, equations.feature_sum.transpose(), equations.weight_sum;
+  else
+    sigma = gram;
+  Matrix<Scalar> inverse = sigma.llt().solve(Matrix<Scalar>::Identity(size, size));
+  if (block.feature_factors.size() > 0) {
+    Vector<Scalar> factors = Vector<Scalar>::Ones(size);
+    factors.head(features_) = block.feature_factors;
+    inverse = factors.asDiagonal() * inverse * factors.asDiagonal();
+  }
   if (shift_.size() > 0) {
     // phi = T phi' with T = [I shift; 0 1], so the inverse is T^-T inverse' T^-1.
-    Matrix<Scalar> t = Matrix<Scalar>::Identity(features_ + 1, features_ + 1);
+    Matrix<Scalar> t = Matrix<Scalar>::Identity(size, size);
     t.col(features_).head(features_) = -shift_;
     inverse = t.transpose() * inverse * t;
   }

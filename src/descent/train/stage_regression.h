@@ -16,7 +16,8 @@ template <class Scalar>
 struct StageMaps {
   DescentMap<Scalar> full;
   std::vector<DescentMap<Scalar>> without_fold;
-  double penalty = 0, penalty_factor = 0;
+  double penalty = 0, penalty_factor = 0;  // the largest where outputs differ
+  std::vector<double> penalty_factors;     // of each output, where held-out error chose
   Index components = 0;
 };
 
@@ -24,6 +25,10 @@ struct StageMaps {
 ///
 /// Without a symmetry there is one block of normal equations for each fold. With one there are two,
 /// of half the size: the even features determine the even deltas, the odd ones the odd deltas.
+///
+/// Used so: construct; `add` every chunk, each with the number of its fold; `solve` once. Of the
+/// options it looks at penalty (not stage_penalties), standardise, cross_fit, pca_energy, rank,
+/// rank_tolerance and keep_inverse_covariance. A held-out penalty needs at least two folds.
 template <class Scalar>
 class StageRegression {
  public:
@@ -57,6 +62,8 @@ class StageRegression {
     bool centred;
     std::vector<linear::NormalEquations<Scalar>> folds;
     Matrix<Scalar> basis;  // empty: the features themselves
+    // Standardised: what features and deltas were multiplied by. Otherwise empty.
+    Vector<Scalar> feature_factors, delta_factors;
   };
   // A predictor of every block, and each block's target directions when the rank is reduced.
   struct Fit {
@@ -69,14 +76,18 @@ class StageRegression {
   double energy(int left_out, bool centred) const;
   double scale(int left_out) const;
   Fit fit(double value, int left_out, ThreadPool& pool) const;
-  double held_out_error(const Fit& fit, int fold, ThreadPool& pool) const;
+  Vector<double> held_out_errors(const Fit& fit, int fold, ThreadPool& pool) const;
+  std::vector<std::size_t> penalty_groups() const;
+  Vector<double> delta_energies() const;
+  void take_outputs(Fit& to, const Fit& from, const std::vector<bool>& outputs) const;
   Index choose_rank(const std::vector<Fit>& folds, ThreadPool& pool) const;
   std::vector<Index> ranks_of(const Fit& fit, Index rank) const;
   DescentMap<Scalar> to_map(const Fit& fit, Index rank) const;
+  void standardise();
   void reduce_to_span(ThreadPool& pool);
   Index reduce_by_pca(Random& random, ThreadPool& pool);
 
-  const TrainOptions& options_;
+  TrainOptions options_;
   Index features_, deltas_;
   bool bias_, symmetric_, dual_;
   MirrorBasis feature_basis_, delta_basis_;

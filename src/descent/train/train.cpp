@@ -230,6 +230,7 @@ class Trainer {
     summary.error_after = mean_error_;
     summary.penalty = maps.penalty;
     summary.penalty_factor = maps.penalty_factor;
+    summary.penalty_factors = maps.penalty_factors;
     summary.components = maps.components;
     summary.rank = maps.full.rank();
     summary.seconds = watch.seconds();

@@ -46,6 +46,11 @@ std::string TrainSummary::full_report() const {
   for (const StageSummary& s : stages) {
     text += formatted("{:6} {:17.6g} {:11.6g} {:10.3g} {:9}", s.stage, s.error_before,
                       s.error_after, s.penalty, s.features);
+    if (!s.penalty_factors.empty()) {
+      const auto [least, most] =
+          std::minmax_element(s.penalty_factors.begin(), s.penalty_factors.end());
+      if (*least < *most) text += formatted(", penalty factors {:.3g} to {:.3g}", *least, *most);
+    }
     if (s.components != s.features) text += formatted(", {} components", s.components);
     if (s.rank > 0) text += formatted(", rank {}", s.rank);
     if (s.dual) text += ", dual form";

@@ -34,7 +34,13 @@ void expect_naive_cross_fit(const TanhProblem<double>& problem, const TrainOptio
                                                    options.penalty.values, !problem.known);
     const auto& map = result.cascade.maps[static_cast<std::size_t>(stage)];
     const auto& summary = result.summary.stages[static_cast<std::size_t>(stage)];
-    EXPECT_NEAR(summary.penalty_factor, expected.factor, 1e-9 * expected.factor);
+    const double largest = expected.factor.maxCoeff();
+    EXPECT_NEAR(summary.penalty_factor, largest, 1e-9 * largest);
+    if (options.penalty.kind == Penalty::Kind::kHeldOut)
+      EXPECT_EQ(summary.penalty_factors,
+                std::vector<double>(expected.factor.begin(), expected.factor.end()));
+    else
+      EXPECT_TRUE(summary.penalty_factors.empty());
     EXPECT_LT(relative_gap(map.matrix(), expected.full.r), 1e-6);
     EXPECT_LT((map.bias() - expected.full.b).norm(), 1e-6);
     states += options.cross_fit ? expected.deltas : expected.full.apply(f);
@@ -64,7 +70,7 @@ TEST(CrossFitting, EqualsExplicitLoopsInTheDualForm) {
   }
 }
 
-TEST(CrossFitting, ChoosesThePenaltyThatBruteForceChooses) {
+TEST(CrossFitting, ChoosesThePenaltyOfEachOutputThatBruteForceChooses) {
   for (const bool known : {true, false}) {
     for (const Index samples : {25, 60, 300}) {
       TrainOptions options;
@@ -74,6 +80,59 @@ TEST(CrossFitting, ChoosesThePenaltyThatBruteForceChooses) {
       expect_naive_cross_fit(grouped<double>(20, samples, known, 4), options);
     }
   }
+}
+
+// Two outputs that want opposite penalties: the first is a clean function of the features, the
+// second is noise.
+struct CleanAndNoise {
+  Matrix<double> features = random_matrix<double>(30, 90, 72);
+  Matrix<double> targets{2, 90};
+
+  explicit CleanAndNoise(double unit) {
+    targets.row(0) = random_matrix<double>(1, 30, 73) * features;
+    targets.row(1) = unit * random_matrix<double>(1, 90, 74);
+  }
+  TrainResult<double> train(const TrainOptions& options) const {
+    struct P {
+      using Scalar = double;
+      const Matrix<double>& f;
+      Index samples() const { return f.cols(); }
+      Index state_size() const { return 2; }
+      Index feature_size(int) const { return f.rows(); }
+      bool template_known() const { return true; }
+      void features(Index i, int, ConstVectorRef<double>, VectorRef<double> out) const {
+        out = f.col(i);
+      }
+    } const problem{features};
+    return sdm::train(problem, Matrix<double>::Zero(2, 1), targets, options);
+  }
+};
+
+TEST(CrossFitting, GivesEachOutputItsOwnPenaltyWhateverItsUnit) {
+  TrainOptions options;
+  options.stages = 1;
+  options.folds = 3;
+  options.penalty = Penalty::held_out({1e-6, 1e-3, 1, 1000});
+  for (const double unit : {1e-6, 1.0, 1e6}) {
+    const auto factors = CleanAndNoise(unit).train(options).summary.stages[0].penalty_factors;
+    EXPECT_EQ(factors[0], 1e-6) << unit;
+    EXPECT_GE(factors[1], 1) << unit;
+  }
+}
+
+TEST(CrossFitting, ChoosesOneFactorForAllByRelativeErrorsWhereTheMapIsOfReducedRank) {
+  TrainOptions options;
+  options.stages = 1;
+  options.folds = 3;
+  options.rank = 1;
+  options.penalty = Penalty::held_out({1e-6, 1e-3, 1, 1000});
+  const auto chosen = [&](double unit) {
+    return CleanAndNoise(unit).train(options).summary.stages[0].penalty_factors;
+  };
+  const std::vector<double> plain = chosen(1);
+  EXPECT_EQ(plain[0], plain[1]);
+  EXPECT_EQ(chosen(1e6), plain);
+  EXPECT_EQ(chosen(1e-6), plain);
 }
 
 TEST(CrossFitting, SaysMoreHonestlyHowLargeTheErrorIsOnNewData) {

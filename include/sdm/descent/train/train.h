@@ -27,6 +27,12 @@ struct TrainOptions {
   /// Late stages have little left to explain and may want to be held back more.
   std::vector<Penalty> stage_penalties;
 
+  /// Measure every feature in units of its own deviation over the samples (from its mean where
+  /// there is a bias, from zero where there is none), and every value of a delta likewise, before
+  /// the penalty, the PCA and the reduction of rank. The maps then do not depend on anybody's
+  /// units. A feature that never varies is left out.
+  bool standardise = false;
+
   /// Parts the samples are split into (by group). 1 is the paper's plain way. With more, a sample
   /// moves on by the map that did not see it, so that later stages learn from the errors that new
   /// data will make, not from the smaller ones of training data.
@@ -85,6 +91,9 @@ struct StageSummary {
   double error_after = 0;     // after the samples moved on: held-out error when cross-fitted
   double penalty = 0;         // the lambda used
   double penalty_factor = 0;  // the same relative to trace(Gram)/size
+  /// Where held-out error chose: the factor of each value of a delta. `penalty` and
+  /// `penalty_factor` are then the largest.
+  std::vector<double> penalty_factors;
   Index features = 0;
   Index components = 0;  // kept by PCA; equal to `features` without it
   Index rank = 0;        // 0: whole map
