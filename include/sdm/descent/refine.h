@@ -199,10 +199,10 @@ class Refiner {
       throw Error("refine: residual_size or delta_size of the problem is not the refiner's");
     return run(x, Functions<R, J, S>{problem.residual, problem.jacobian, problem.step}, options);
   }
+  /// For plain vectors; `residual` and `jacobian` are those of RefineProblem.
   template <class R, class J = NoJacobian>
-  requires std::is_invocable_v<const R&, const State&, Residuals&> RefineSummary
-  refine(Eigen::Ref<State> x, const R& residual, const J& jacobian,
-         const RefineOptions& options = {}) {
+  RefineSummary refine(Eigen::Ref<State> x, const R& residual, const J& jacobian = {},
+                       const RefineOptions& options = {}) {
     const NoStep step;
     return run(x, Functions<R, J, NoStep>{residual, jacobian, step}, options);
   }
