@@ -1,12 +1,12 @@
 // Processor time of one solve on one core: learned descent against Newton, Ceres and its
 // TinySolver, in one run. All start from the same point and are asked the same questions; Ceres'
 // solvers stop by their defaults. `rms` tells how well the answers fit, beside the noise of the
-// data.
+// data. A row `NAME step` compares one step of `refine` with one of TinySolver.
 //
-// sin and x^3 are the paper's scalar functions. Misra1a and MGH17 are regression problems of NIST's
-// StRD (https://www.itl.nist.gov/div898/strd): their models, abscissae, certified parameters and
-// residual deviations. Questions are drawn from the box within 20 % of the certified parameters,
-// with normal noise of that deviation; the box is what the maps were trained on.
+// sin and x^3 are the paper's scalar functions. Misra1a, Rat42 and MGH17 are regression problems of
+// NIST's StRD (https://www.itl.nist.gov/div898/strd): their models, abscissae, certified parameters
+// and residual deviations. Questions are drawn from the box within 20 % of the certified
+// parameters, with normal noise of that deviation; the box is what the maps were trained on.
 #include <benchmark/benchmark.h>
 
 #include <array>
@@ -84,6 +84,22 @@ constexpr std::array<double, M> tens() {
   for (int i = 0; i < M; ++i) x[std::size_t(i)] = 10.0 * i;
   return x;
 }
+
+struct Rat42 {
+  static constexpr int N = 3, M = 9;
+  static constexpr const char* name = "Rat42";
+  static constexpr double noise = 1.1587725499;
+  static constexpr std::array start{7.2462237576e1, 2.6180768402, 6.7359200066e-2};
+  static constexpr auto low = scaled(start, 0.8), high = scaled(start, 1.2);
+  static constexpr std::array x{9.0, 14.0, 21.0, 28.0, 42.0, 57.0, 63.0, 70.0, 79.0};
+  static double value(const double* b, double x) { return b[0] / (1 + std::exp(b[1] - b[2] * x)); }
+  static void gradient(const double* b, double x, double* out) {
+    const double e = std::exp(b[1] - b[2] * x), share = 1 / (1 + e);
+    out[0] = share;
+    out[1] = -b[0] * e * share * share;
+    out[2] = -x * out[1];
+  }
+};
 
 struct Mgh17 {
   static constexpr int N = 5, M = 33;
@@ -182,7 +198,7 @@ class Learned {
           values<P>(b.data(), out.data());
           out -= y;
         },
-        [](const auto& u, const auto& delta, auto&& out) { out = u + delta; });
+        [](int, const auto& u, const auto& delta, auto&& out) { out = u + delta; });
     return to_parameters(u_);
   }
 
@@ -199,19 +215,23 @@ class Learned {
 };
 
 template <class P>
-State<P> refined(const State<P>& b, ConstVectorRef<double> y) {
-  RefineProblem problem;
-  problem.residual_size = P::M;
-  problem.residual = [&](ConstVectorRef<double> at, VectorRef<double> out) {
-    values<P>(at.data(), out.data());
-    out -= y;
-  };
-  problem.jacobian = [](ConstVectorRef<double> at, Eigen::Ref<Matrix<double>> out) {
-    derivatives<P>(at.data(), out.data());
-  };
+RefineSummary refine_from(State<P>& b, ConstVectorRef<double> y, const RefineOptions& options) {
+  thread_local Refiner<P::N, P::M> refiner;
+  return refiner.refine(
+      b,
+      [&](const auto& at, auto&& out) {
+        values<P>(at.data(), out.data());
+        out -= y;
+      },
+      [](const auto& at, auto&& out) { derivatives<P>(at.data(), out.data()); }, options);
+}
+
+template <class P>
+State<P> refined(State<P> b, ConstVectorRef<double> y) {
   RefineOptions options;
   options.cost_tolerance = 1e-6;  // as Ceres' function_tolerance is
-  return refine(problem, b, options).x;
+  refine_from<P>(b, y, options);
+  return b;
 }
 
 /// Ten steps of Newton's method on (h(x) - y)^2.
@@ -316,6 +336,49 @@ void add_all() {
 #endif
 }
 
+/// The steps of a fit as they are: both take four from the same start, with all their evaluations,
+/// and neither stops before. Time is that of one step.
+constexpr int kSteps = 4;
+
+template <class P, class Steps>
+void add_steps(const std::string& method, const std::shared_ptr<const Questions<P>>& questions,
+               Steps steps) {
+  const std::string name = std::string(P::name) + " step/" + method;
+  benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
+    Index i = 0;
+    for (auto _ : state) {
+      State<P> b = start<P>();
+      if (steps(b, questions->y.col(i)) != kSteps) {
+        state.SkipWithError("stopped before its last step");
+        break;
+      }
+      benchmark::DoNotOptimize(b);
+      if (++i == questions->y.cols()) i = 0;
+    }
+    state.SetItemsProcessed(state.iterations() * kSteps);
+  });
+}
+
+template <class P>
+void add_steps() {
+  const auto questions = std::make_shared<const Questions<P>>(256, 2);
+  RefineOptions options;
+  options.gradient_tolerance = options.step_tolerance = options.cost_tolerance = 0;
+  options.max_evaluations = kSteps + 1;
+  add_steps<P>("sdm", questions, [=](State<P>& b, const auto& y) {
+    return refine_from<P>(b, y, options).evaluations - 1;
+  });
+#ifdef SDM_BENCH_CERES
+  add_steps<P>("tiny_solver", questions, [](State<P>& b, const auto& y) {
+    ceres::TinySolver<TinyCost<P>> solver;
+    solver.options.max_num_iterations = kSteps + 1;
+    solver.options.gradient_tolerance = solver.options.parameter_tolerance = 0;
+    solver.options.function_tolerance = solver.options.cost_threshold = 0;
+    return solver.Solve(TinyCost<P>{y.data()}, &b).iterations - 1;
+  });
+#endif
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -329,6 +392,8 @@ int main(int argc, char** argv) {
   add_all<Cube>();
   add_all<Misra1a>();
   add_all<Mgh17>();
+  add_steps<Rat42>();
+  add_steps<Mgh17>();
   bench::Ratios ratios("sdm");
   benchmark::RunSpecifiedBenchmarks(&ratios);
 }

@@ -169,19 +169,6 @@ double NistProblem::certified_digits(ConstVectorRef<double> beta) const {
   return std::min(11.0, -std::log10(std::max(error, 1e-300)));
 }
 
-RefineProblem refine_problem(const NistProblem& problem) {
-  return {.residual_size = problem.observations(),
-          .residual =
-              [&problem](ConstVectorRef<double> beta, VectorRef<double> out) {
-                problem.model.values(problem.x, beta.data(), out.data());
-                out -= problem.y;
-              },
-          .jacobian =
-              [&problem](ConstVectorRef<double> beta, Eigen::Ref<Matrix<double>> out) {
-                problem.model.jacobian(problem.x, beta.data(), out.data());
-              }};
-}
-
 NistProblem read_nist(const std::filesystem::path& file) {
   const std::string stem = file.stem().string();
   NistProblem problem;

@@ -47,7 +47,16 @@ struct NistProblem {
 };
 
 /// h(beta) - y and its Jacobian for `refine`. Needs a problem that outlives it.
-RefineProblem refine_problem(const NistProblem& problem);
+inline auto refine_problem(const NistProblem& problem) {
+  return RefineProblem{problem.observations(),
+                       [&problem](const auto& beta, auto&& out) {
+                         problem.model.values(problem.x, beta.data(), out.data());
+                         out -= problem.y;
+                       },
+                       [&problem](const auto& beta, auto&& out) {
+                         problem.model.jacobian(problem.x, beta.data(), out.data());
+                       }};
+}
 
 /// Reads a NIST `.dat` file as published.
 /// Throws Error naming file and line if it is not one.

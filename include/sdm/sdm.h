@@ -12,6 +12,7 @@
 #include "sdm/descent/partition.h"
 #include "sdm/descent/problem.h"
 #include "sdm/descent/refine.h"
+#include "sdm/descent/robust_loss.h"
 #include "sdm/descent/solve.h"
 #include "sdm/descent/train/communicator.h"
 #include "sdm/descent/train/train.h"
