@@ -34,6 +34,14 @@ class SubsetProblem {
   void features(Index sample, int stage, ConstVectorRef<Scalar> x, VectorRef<Scalar> out) const {
     problem_->features(original(sample), stage, x, out);
   }
+  void values_at(int stage, ConstVectorRef<Scalar> x,
+                 VectorRef<Scalar> out) const requires detail::OneFunction<P> {
+    problem_->values_at(stage, x, out);
+  }
+  void subtract_template(Index sample,
+                         VectorRef<Scalar> out) const requires detail::OneFunction<P> {
+    problem_->subtract_template(original(sample), out);
+  }
   void difference(ConstVectorRef<Scalar> x, ConstVectorRef<Scalar> target,
                   VectorRef<Scalar> out) const {
     sdm::difference(*problem_, x, target, out);
