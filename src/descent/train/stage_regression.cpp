@@ -25,6 +25,10 @@ StageRegression<Scalar>::StageRegression(const Symmetry& symmetry, Index feature
       bias_(bias),
       symmetric_(!symmetry.empty()),
       shift_(std::move(shift)) {
+  if (options_.penalty.kind == Penalty::Kind::kAutomatic)
+    options_.penalty = Penalty::relative(
+        Penalty::above_rounding(options_.penalty.values.front(), static_cast<double>(features),
+                                static_cast<double>(std::numeric_limits<Scalar>::epsilon())));
   if (symmetric_) {
     if (symmetry.features.size() != features || symmetry.deltas.size() != deltas)
       throw Error("the symmetry has " + std::to_string(symmetry.features.size()) +

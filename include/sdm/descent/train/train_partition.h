@@ -57,6 +57,12 @@ class SubsetProblem {
   double error(Index sample, ConstVectorRef<Scalar> delta) const {
     return detail::ProblemAdapter<P>(*problem_).error(original(sample), delta);
   }
+  Symmetry symmetry(int stage) const {
+    return detail::ProblemAdapter<P>(*problem_).symmetry(stage);
+  }
+  void learned(int stage, const DescentMap<Scalar>& map) const {
+    detail::ProblemAdapter<P>(*problem_).learned(stage, map);
+  }
 
  private:
   Index original(Index sample) const { return samples_[static_cast<std::size_t>(sample)]; }
