@@ -189,7 +189,7 @@ class Trainer {
     regression->sum_to_root(ranks_.world());
 
     const Stopwatch solving;
-    Matrix<Scalar> inverse_covariance;
+    InverseCovariance inverse_covariance;
     ranks_.together([&] {
       progress_.solving(stage);
       if (!ranks_.is_root()) return;

@@ -325,7 +325,8 @@ TEST(Train, KeepsTheInverseCovarianceForOnlineUpdates) {
       phi.head(6) = f.col(i);
       sigma += problem.weight(i) * phi * phi.transpose();
     }
-    EXPECT_LT((result.inverse_covariances[0] * sigma - Matrix<double>::Identity(size, size)).norm(),
+    EXPECT_LT((result.inverse_covariances[0].plain() * sigma - Matrix<double>::Identity(size, size))
+                  .norm(),
               1e-9);
   }
 }

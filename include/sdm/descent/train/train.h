@@ -142,9 +142,8 @@ template <class Scalar>
 struct TrainResult {
   Cascade<Scalar> cascade;
   TrainSummary summary;
-  /// With keep_inverse_covariance, on rank 0: (sum w phi phi^T + penalty)^-1 of every stage, where
-  /// phi is the features, followed by 1 where there is a bias.
-  std::vector<Matrix<Scalar>> inverse_covariances;
+  /// With keep_inverse_covariance, on rank 0: what every stage remembers of its samples.
+  std::vector<InverseCovariance> inverse_covariances;
 };
 
 /// What was trained with keep_inverse_covariance, ready to learn from new samples.
