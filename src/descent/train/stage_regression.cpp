@@ -586,6 +586,8 @@ InverseCovariance StageRegression<Scalar>::inverse_covariance(double penalty) co
   result.matrix.topLeftCorner(features_, features_) =
       factors.asDiagonal() * llt.solve(Matrix<double>::Identity(features_, features_)) *
       factors.asDiagonal();
+  // Symmetric to the bit, as a file gives it back.
+  result.matrix = Matrix<double>(result.matrix.selfadjointView<Eigen::Lower>());
   if (bias_) {
     // At the mean the features and the bias do not mix.
     result.matrix(features_, features_) = 1 / result.weight;
