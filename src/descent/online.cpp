@@ -11,6 +11,8 @@
 namespace sdm {
 namespace {
 
+constexpr double kLeastSquare = 1e-150;  // below it a division by it may overflow
+
 // How far a coefficient's variance may grow beyond what training left. Samples like those of
 // training sustain, with a memory of 1/(1 - lambda) samples, (1 - lambda) W / w times its variance,
 // W being the weight of training. The shorter the memory for the number of coefficients, the more
@@ -200,7 +202,7 @@ void OnlineCascade<Scalar>::commit(int stage, const Change& change) noexcept {
       // Along phi the same variance, square / (lambda + w square); across it none is forgotten.
       const double r = change.square;
       growth = 1;
-      share = r > 0 ? (lambda + w * r - 1) / (r * (lambda + w * r)) : 0;
+      share = r > kLeastSquare ? (lambda + w * r - 1) / (r * (lambda + w * r)) : 0;
       if (share < 0 && winds_up()) share = 0;
     }
   }

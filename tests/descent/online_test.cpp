@@ -237,6 +237,17 @@ TEST(OnlineCascade, DoesNotWindUpInAMillionUpdatesThatSeeOneDirection) {
   }
 }
 
+TEST(OnlineCascade, StaysFiniteWhereSamplesSayNextToNothing) {
+  OnlineCascade<double> online = two_features<double>(false);
+  for (int i = 0; i < 2000; ++i) {
+    const double size = i % 2 == 0 ? 0 : 1e-160;
+    online.update_stage(0, Vector<double>::Constant(2, size), Vector<double>::Ones(2),
+                        {.forgetting = 0.5});
+  }
+  EXPECT_TRUE(online.inverse_covariances()[0].allFinite());
+  EXPECT_TRUE(online.cascade().maps[0].matrix().allFinite());
+}
+
 TEST(OnlineCascade, KeepsItsDigitsWhereFeaturesHaveALargeOffset) {
   // In single precision, 2000 away from zero: the batch solution in double precision is met.
   std::mt19937 random(12);

@@ -132,7 +132,11 @@ Checkpoint<Scalar> read_checkpoint(const std::string& path, std::uint64_t finger
   checkpoint.maps = get_maps<Scalar>(model, "", static_cast<int>(checkpoint.stages.size()));
   for (std::size_t k = 0; k < checkpoint.maps.size(); ++k) {
     const std::string prefix = formatted("stage{}.", k);
-    if (model.tensors.contains(prefix + "inverse_covariance"))
+    if (!model.tensors.contains(prefix + "inverse_covariance")) continue;
+    // Only the root has them.
+    if (model.matrix<double>(prefix + "inverse_covariance").size() == 0)
+      checkpoint.inverse_covariances.emplace_back();
+    else
       checkpoint.inverse_covariances.push_back(
           get_inverse_covariance(model, prefix, checkpoint.maps[k].feature_size()));
   }
