@@ -1,6 +1,7 @@
 #include "sdm/descent/cascade.h"
 
 #include <algorithm>
+#include <cassert>
 #include <nlohmann/json.hpp>
 
 #include "base/formatted.h"
@@ -38,6 +39,14 @@ void DescentMap<Scalar>::apply(ConstVectorRef<Scalar> features, VectorRef<Scalar
     inner.noalias() = right_ * features;
     delta.noalias() -= left_ * inner;
   }
+}
+
+template <class Scalar>
+void DescentMap<Scalar>::learn(ConstVectorRef<Scalar> delta, ConstVectorRef<Scalar> gain,
+                               Scalar bias_gain) {
+  assert(rank() == 0);
+  right_.noalias() -= delta * gain.transpose();
+  bias_ += bias_gain * delta;
 }
 
 template <class Scalar>

@@ -1,11 +1,22 @@
 #include "sdm/descent/certificate.h"
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
 #include "base/formatted.h"
 
 namespace sdm {
+namespace {
+
+double spectral_norm(const Matrix<double>& r) {
+  const Matrix<double> gram =
+      r.rows() <= r.cols() ? Matrix<double>(r * r.transpose()) : Matrix<double>(r.transpose() * r);
+  const Eigen::SelfAdjointEigenSolver<Matrix<double>> solver(gram, Eigen::EigenvaluesOnly);
+  return gram.rows() == 0 ? 0 : std::sqrt(std::max(0.0, solver.eigenvalues().maxCoeff()));
+}
+
+}  // namespace
 
 Certificate certify(const Matrix<double>& r, const Matrix<double>& state_deltas,
                     const Matrix<double>& feature_deltas) {
@@ -20,6 +31,7 @@ Certificate certify(const Matrix<double>& r, const Matrix<double>& state_deltas,
 
   Certificate result;
   result.map_norm = r.norm();
+  result.spectral_norm = spectral_norm(r);
   result.monotone = true;
   result.min_cosine = 1;
   for (Index i = 0; i < state_deltas.cols(); ++i) {
@@ -44,18 +56,30 @@ Certificate certify(const Matrix<double>& r, const Matrix<double>& state_deltas,
   result.mean_contraction /= static_cast<double>(result.samples);
   if (result.monotone && result.lipschitz > 0)
     result.bound = 2 / result.lipschitz * result.min_cosine;
-  result.guaranteed = result.monotone && result.map_norm < result.bound;
+  result.guaranteed = result.monotone && result.spectral_norm < result.bound;
   return result;
 }
 
 std::string Certificate::brief_report() const {
   return formatted(
-      "K = {:.6g}, {}, min cos = {:.4g}, |R| = {:.6g} against the bound {:.6g}: {}; contraction "
-      "{:.4g} "
-      "(mean {:.4g}) on {} samples",
-      lipschitz, monotone ? "monotone" : "not monotone", min_cosine, map_norm, bound,
-      guaranteed ? "guaranteed to converge" : "no guarantee", contraction, mean_contraction,
-      samples);
+      "K = {:.6g}, {}, min cos = {:.4g}, |R|_2 = {:.6g} (Frobenius {:.6g}) against the bound "
+      "{:.6g}: {}; contraction {:.4g} (mean {:.4g}) on {} samples",
+      lipschitz, monotone ? "monotone" : "not monotone", min_cosine, spectral_norm, map_norm, bound,
+      guaranteed ? "one step brings each sample closer" : "not certified", contraction,
+      mean_contraction, samples);
+}
+
+double conformal_quantile(std::vector<double> scores, double confidence) {
+  if (!(confidence > 0 && confidence < 1))
+    throw Error(formatted("the confidence is {}, expected between 0 and 1", confidence));
+  for (double& score : scores)
+    if (std::isnan(score)) score = std::numeric_limits<double>::infinity();
+  // (n + 1) confidence may be a whole number but for its rounding.
+  const double rank = std::ceil(static_cast<double>(scores.size() + 1) * confidence * (1 - 1e-12));
+  if (rank > static_cast<double>(scores.size())) return std::numeric_limits<double>::infinity();
+  const auto nth = scores.begin() + static_cast<std::ptrdiff_t>(std::max(rank, 1.0)) - 1;
+  std::nth_element(scores.begin(), nth, scores.end());
+  return *nth;
 }
 
 double detail::generic_map_1d(const Vector<double>& state_deltas,

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "sdm/descent/cascade.h"
+#include "sdm/descent/online.h"
 
 namespace sdm {
 
@@ -15,5 +15,13 @@ void put_maps(io::Model& model, const std::string& prefix,
 template <class Scalar>
 std::vector<DescentMap<Scalar>> get_maps(const io::Model& model, const std::string& prefix,
                                          int stages);
+
+/// An inverse covariance as tensors "PREFIXinverse_covariance", "PREFIXmean", ..., and back. Throws
+/// Error if it does not fit as many features, or is of an older version (no mean) and not positive
+/// definite.
+void put_inverse_covariance(io::Model& model, const std::string& prefix,
+                            const InverseCovariance& inverse);
+InverseCovariance get_inverse_covariance(const io::Model& model, const std::string& prefix,
+                                         Index features);
 
 }  // namespace sdm

@@ -31,6 +31,30 @@ Index vanishing_pivot(const Vector<Scalar>& factor_diagonal,
   return -1;
 }
 
+// Why the system could not be solved at this feature, and what helps.
+template <class Scalar>
+std::string singular(const NormalEquations<Scalar>& equations, Index feature, double lambda,
+                     bool centred) {
+  constexpr auto kEpsilon = static_cast<double>(std::numeric_limits<Scalar>::epsilon());
+  const char* precision = sizeof(Scalar) == 4 ? "single" : "double";
+  const auto square = static_cast<double>(equations.gram.diagonal()[feature]);
+  double variation = square;
+  if (centred)
+    variation -= std::pow(static_cast<double>(equations.feature_sum[feature]), 2) /
+                 static_cast<double>(equations.weight_sum);
+  const double rounding = kEpsilon * equations.energy(centred);
+  std::string text = formatted("the normal equations are singular at feature {}: ", feature);
+  if (!(variation > 128 * kEpsilon * square))
+    text += "it never varies";
+  else
+    text += formatted("other features determine it, as far as {} precision can tell", precision);
+  if (lambda == 0) return text + ", and there is no penalty; give one or keep fewer components";
+  return text + formatted(
+                    ", and the penalty {:.3g} is lost in the rounding of {} precision, about "
+                    "{:.3g}; give a larger penalty or keep fewer components",
+                    lambda, precision, rounding);
+}
+
 }  // namespace
 
 template <class Scalar>
@@ -58,11 +82,7 @@ LinearPredictor<Scalar> ridge(const NormalEquations<Scalar>& equations, double l
     const Scalar pivot = equations.gram.diagonal()[bad];
     if (!std::isfinite(pivot))
       throw Error(formatted("feature {} makes the normal equations infinite or NaN", bad));
-    throw Error(
-        formatted("the normal equations are singular at feature {} (it never varies, or others "
-                  "determine it) with "
-                  "penalty {}; give a larger penalty or keep fewer components",
-                  bad, lambda));
+    throw Error(singular(equations, bad, lambda, centred));
   }
   system.solve(result.weights, pool);
   if (!result.weights.allFinite())

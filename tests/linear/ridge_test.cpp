@@ -74,9 +74,9 @@ TEST(Ridge, SaysWhichFeatureMakesTheSystemSingular) {
   Samples samples(5, 2, 40, 6);
   samples.features.row(3).setConstant(0.1);
   expect_error([&] { ridge(samples.equations<double>(pool), 0.0, true, pool); },
-               "singular at feature 3");
+               "singular at feature 3: it never varies, and there is no penalty");
   expect_error([&] { ridge(samples.equations<float>(pool), 0.0, true, pool); },
-               "singular at feature 3");
+               "singular at feature 3: it never varies, and there is no penalty");
   EXPECT_NO_THROW(ridge(samples.equations<double>(pool), 0.0, false, pool));
   EXPECT_NO_THROW(ridge(samples.equations<double>(pool), 0.1, true, pool));
 }
@@ -87,9 +87,9 @@ TEST(Ridge, FindsFeaturesThatOthersDetermineInSpiteOfRounding) {
     Samples samples(30, 2, 90, 100 + seed);
     samples.features.row(29) = random_matrix<double>(1, 29, seed) * samples.features.topRows(29);
     expect_error([&] { ridge(samples.equations<double>(pool), 0.0, false, pool); },
-                 "singular at feature 29");
+                 "singular at feature 29: other features determine it");
     expect_error([&] { ridge(samples.equations<float>(pool), 0.0, true, pool); },
-                 "singular at feature 29");
+                 "singular at feature 29: other features determine it");
   }
 }
 

@@ -26,6 +26,10 @@ class DescentMap {
   void apply(ConstVectorRef<Scalar> features, VectorRef<Scalar> scratch,
              VectorRef<Scalar> delta) const;
 
+  /// R <- R - delta gain^T and b <- b + bias_gain delta, in place: what an online update does. Only
+  /// for a whole R.
+  void learn(ConstVectorRef<Scalar> delta, ConstVectorRef<Scalar> gain, Scalar bias_gain);
+
   /// R as one matrix, whichever way it is stored.
   Matrix<Scalar> matrix() const;
   const Vector<Scalar>& bias() const { return bias_; }

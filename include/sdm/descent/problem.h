@@ -29,6 +29,9 @@ namespace sdm {
 ///   - `weight(sample)`: how much the sample counts, 1 unless told.
 ///   - `error(sample, delta)`: the size of a delta in the user's own unit; its norm unless told.
 ///   - `symmetry(stage)`: a mirror symmetry of features and deltas (linear/symmetry.h).
+///   - `values_at(stage, x, out)` and `subtract_template(sample, out)`: where features are the
+///     values of one function less a template of the sample. Training then evaluates the function
+///     once where all samples start at one place. `features` must do the two one after the other.
 ///   - `learned(stage, map)`: told of every map when it is there, also one of a checkpoint, by
 ///     the thread that called `train`: to measure it on samples that training does not see.
 template <class P>
@@ -72,6 +75,15 @@ concept Moves = requires(const P& p, int stage, ConstVectorRef<typename P::Scala
                          VectorRef<typename P::Scalar> out) {
   p.difference(x, x, out);
   p.step(stage, x, x, out);
+};
+
+/// Features are the values of one function, the same for every sample, less the sample's template.
+template <class P>
+concept OneFunction = requires(const P& p, Index sample, int stage,
+                               ConstVectorRef<typename P::Scalar> x,
+                               VectorRef<typename P::Scalar> out) {
+  p.values_at(stage, x, out);
+  p.subtract_template(sample, out);
 };
 
 /// Refuses optional members that would be passed over in silence.
@@ -148,9 +160,14 @@ class FunctionProblem {
   Index feature_size(int /*stage*/) const { return feature_size_; }
   bool template_known() const { return templates_.cols() > 0; }
 
-  void features(Index sample, int /*stage*/, ConstVectorRef<Scalar> x,
-                VectorRef<Scalar> out) const {
+  void features(Index sample, int stage, ConstVectorRef<Scalar> x, VectorRef<Scalar> out) const {
+    values_at(stage, x, out);
+    subtract_template(sample, out);
+  }
+  void values_at(int /*stage*/, ConstVectorRef<Scalar> x, VectorRef<Scalar> out) const {
     detail::evaluate(h_, x, out);
+  }
+  void subtract_template(Index sample, VectorRef<Scalar> out) const {
     if (template_known()) out -= templates_.col(templates_.cols() == 1 ? 0 : sample);
   }
 

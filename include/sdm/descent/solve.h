@@ -50,10 +50,11 @@ struct NoHook {
 /// `features(stage, x, out)` and `step(stage, x, delta, out)` are the problem's. `hook(stage, x,
 /// f)` sees the state and its features before the map is applied, and may change the map. Gives
 /// false, and leaves x as it was, where a value is not finite. Allocates nothing.
-template <class Scalar, class Features, class Step, class Hook = NoHook>
-bool stage_update(const DescentMap<Scalar>& map, int stage, VectorRef<Scalar> x,
-                  StageBuffers<Scalar>& buffers, Features&& features, Step&& step,
-                  Hook&& hook = {}) {
+///
+/// `map` is a DescentMap, or anything that has its `feature_size` and `apply`.
+template <class Scalar, class Map, class Features, class Step, class Hook = NoHook>
+bool stage_update(const Map& map, int stage, VectorRef<Scalar> x, StageBuffers<Scalar>& buffers,
+                  Features&& features, Step&& step, Hook&& hook = {}) {
   auto f = buffers.features.head(map.feature_size());
   features(stage, x, f);
   hook(stage, x, f);
@@ -85,7 +86,7 @@ class Solver {
     summary.final_residual = std::numeric_limits<double>::quiet_NaN();
     for (int stage = 0; stage < cascade_->stages(); ++stage) {
       const DescentMap<Scalar>& map = cascade_->maps[static_cast<std::size_t>(stage)];
-      summary.finite = stage_update(map, stage, x, buffers_, features, step, hook);
+      summary.finite = stage_update<Scalar>(map, stage, x, buffers_, features, step, hook);
       if (stage == 0)
         summary.initial_residual =
             static_cast<double>(buffers_.features.head(map.feature_size()).norm());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -8,10 +9,13 @@ namespace sdm {
 /// How strongly ridge regression holds the map back: it minimises `|T - R F|^2 + lambda |R|^2`. The
 /// bias is never penalised.
 struct Penalty {
-  enum class Kind { kGiven, kRelative, kHeldOut };
+  enum class Kind { kGiven, kRelative, kHeldOut, kAutomatic };
 
-  Kind kind = Kind::kRelative;
-  /// kGiven: one lambda. kRelative: one factor of trace(Gram)/size. kHeldOut: the factors to try.
+  /// Unless told otherwise: a relative factor of 1e-6, or more where so little would be lost in the
+  /// rounding of the numbers (`above_rounding`).
+  Kind kind = Kind::kAutomatic;
+  /// kGiven: one lambda. kRelative, kAutomatic: one factor of trace(Gram)/size. kHeldOut: the
+  /// factors to try.
   std::vector<double> values = {1e-6};
 
   /// lambda itself.
@@ -24,6 +28,12 @@ struct Penalty {
   /// errors chooses it: each value's held-out error as a share of how much that value varies.
   static Penalty held_out(std::vector<double> factors = {1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10}) {
     return {Kind::kHeldOut, std::move(factors)};
+  }
+
+  /// The relative factor for `features` features and numbers of this epsilon: at least 4 features
+  /// epsilon, which is 4 epsilon trace(Gram), some ten times the rounding of the factorisation.
+  static double above_rounding(double factor, double features, double epsilon) {
+    return std::max(factor, 4 * features * epsilon);
   }
 
   /// Throws Error on an empty, negative or non-finite value.

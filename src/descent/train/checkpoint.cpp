@@ -104,8 +104,7 @@ void write_checkpoint(const std::string& path, const Checkpoint<Scalar>& checkpo
   model.put("states", io::to_tensor(checkpoint.states));
   put_maps(model, "", checkpoint.maps);
   for (std::size_t k = 0; k < checkpoint.inverse_covariances.size(); ++k)
-    model.put(formatted("stage{}.inverse_covariance", k),
-              io::to_tensor(checkpoint.inverse_covariances[k]));
+    put_inverse_covariance(model, formatted("stage{}.", k), checkpoint.inverse_covariances[k]);
   io::write(path, model);
 }
 
@@ -132,9 +131,14 @@ Checkpoint<Scalar> read_checkpoint(const std::string& path, std::uint64_t finger
   checkpoint.states = model.matrix<Scalar>("states");
   checkpoint.maps = get_maps<Scalar>(model, "", static_cast<int>(checkpoint.stages.size()));
   for (std::size_t k = 0; k < checkpoint.maps.size(); ++k) {
-    const std::string name = formatted("stage{}.inverse_covariance", k);
-    if (model.tensors.contains(name))
-      checkpoint.inverse_covariances.push_back(model.matrix<Scalar>(name));
+    const std::string prefix = formatted("stage{}.", k);
+    if (!model.tensors.contains(prefix + "inverse_covariance")) continue;
+    // Only the root has them.
+    if (model.matrix<double>(prefix + "inverse_covariance").size() == 0)
+      checkpoint.inverse_covariances.emplace_back();
+    else
+      checkpoint.inverse_covariances.push_back(
+          get_inverse_covariance(model, prefix, checkpoint.maps[k].feature_size()));
   }
   return checkpoint;
 }

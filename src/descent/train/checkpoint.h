@@ -14,7 +14,7 @@ struct Checkpoint {
   std::uint64_t fingerprint = 0;
   Matrix<Scalar> states;
   std::vector<DescentMap<Scalar>> maps;
-  std::vector<Matrix<Scalar>> inverse_covariances;
+  std::vector<InverseCovariance> inverse_covariances;
   std::vector<StageSummary> stages;
 };
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/formatted.h"
 #include "sdm/base/error.h"
 #include "sdm/linear/components.h"
 
@@ -25,6 +26,10 @@ StageRegression<Scalar>::StageRegression(const Symmetry& symmetry, Index feature
       bias_(bias),
       symmetric_(!symmetry.empty()),
       shift_(std::move(shift)) {
+  if (options_.penalty.kind == Penalty::Kind::kAutomatic)
+    options_.penalty = Penalty::relative(
+        Penalty::above_rounding(options_.penalty.values.front(), static_cast<double>(features),
+                                static_cast<double>(std::numeric_limits<Scalar>::epsilon())));
   if (symmetric_) {
     if (symmetry.features.size() != features || symmetry.deltas.size() != deltas)
       throw Error("the symmetry has " + std::to_string(symmetry.features.size()) +
@@ -558,31 +563,41 @@ StageMaps<Scalar> StageRegression<Scalar>::solve(Random& random, ThreadPool& poo
 }
 
 template <class Scalar>
-Matrix<Scalar> StageRegression<Scalar>::inverse_covariance(double penalty) const {
+InverseCovariance StageRegression<Scalar>::inverse_covariance(double penalty) const {
   assert(!symmetric_ && !dual_ && options_.pca_energy == 1);
   const Block& block = blocks_.front();
   const NormalEquations<Scalar> equations = total(block, -1);
-  Matrix<Scalar> gram = equations.gram.dense();
-  gram.diagonal().array() += static_cast<Scalar>(penalty);
+  InverseCovariance result;
+  result.weight = static_cast<double>(equations.weight_sum);
+  Matrix<double> covariance = equations.gram.dense().template cast<double>();
+  const Vector<double> sum = equations.feature_sum.template cast<double>();
+  if (bias_) covariance.noalias() -= sum * sum.transpose() / result.weight;
+  covariance.diagonal().array() += penalty;
+  const Eigen::LLT<Matrix<double>> llt(covariance);
+  if (llt.info() != Eigen::Success)
+    throw Error(
+        formatted("the covariance of the features is not positive definite with penalty "
+                  "{}; online updates need a larger one",
+                  penalty));
   const Index size = features_ + (bias_ ? 1 : 0);
-  Matrix<Scalar> sigma(size, size);
-  if (bias_)
-    sigma << gram, equations.feature_sum, equations.feature_sum.transpose(), equations.weight_sum;
-  else
-    sigma = gram;
-  Matrix<Scalar> inverse = sigma.llt().solve(Matrix<Scalar>::Identity(size, size));
-  if (block.feature_factors.size() > 0) {
-    Vector<Scalar> factors = Vector<Scalar>::Ones(size);
-    factors.head(features_) = block.feature_factors;
-    inverse = factors.asDiagonal() * inverse * factors.asDiagonal();
+  Vector<double> factors = Vector<double>::Ones(features_);
+  if (block.feature_factors.size() > 0) factors = block.feature_factors.template cast<double>();
+  result.matrix = Matrix<double>::Zero(size, size);
+  result.matrix.topLeftCorner(features_, features_) =
+      factors.asDiagonal() * llt.solve(Matrix<double>::Identity(features_, features_)) *
+      factors.asDiagonal();
+  // Symmetric to the bit, as a file gives it back.
+  result.matrix = Matrix<double>(result.matrix.selfadjointView<Eigen::Lower>());
+  if (bias_) {
+    // At the mean the features and the bias do not mix.
+    result.matrix(features_, features_) = 1 / result.weight;
+    result.mean = sum / result.weight;
+    for (Index i = 0; i < features_; ++i)
+      if (factors[i] > 0) result.mean[i] /= factors[i];
+    if (shift_.size() > 0) result.mean += shift_.template cast<double>();
   }
-  if (shift_.size() > 0) {
-    // phi = T phi' with T = [I shift; 0 1], so the inverse is T^-T inverse' T^-1.
-    Matrix<Scalar> t = Matrix<Scalar>::Identity(size, size);
-    t.col(features_).head(features_) = -shift_;
-    inverse = t.transpose() * inverse * t;
-  }
-  return inverse;
+  result.reference = result.matrix.diagonal();
+  return result;
 }
 
 template class StageRegression<float>;

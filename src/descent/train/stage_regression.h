@@ -52,9 +52,10 @@ class StageRegression {
   /// Solves. `random` draws the start of the PCA. Throws Error on a singular system.
   StageMaps<Scalar> solve(Random& random, ThreadPool& pool);
 
-  /// After solve: (sum w phi phi^T + penalty)^-1 with phi = [f; 1] (or f alone without a bias), for
-  /// online updates. Not where a symmetry, PCA or the dual form was used.
-  Matrix<Scalar> inverse_covariance(double penalty) const;
+  /// After solve: (sum w phi phi^T + penalty)^-1 for online updates, in double precision. Not where
+  /// a symmetry, PCA or the dual form was used. Throws Error if rounding has left the covariance
+  /// without an inverse.
+  InverseCovariance inverse_covariance(double penalty) const;
 
  private:
   struct Block {

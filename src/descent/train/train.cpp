@@ -8,6 +8,7 @@
 
 #include "base/formatted.h"
 #include "descent/train/checkpoint.h"
+#include "descent/train/feature_cache.h"
 #include "descent/train/folds.h"
 #include "descent/train/progress.h"
 #include "descent/train/ranks.h"
@@ -36,6 +37,7 @@ class Trainer {
         samples_(problem.samples()),
         state_size_(problem.state_size()),
         delta_size_(problem.delta_size()),
+        features_(problem, states_, options.feature_memory),
         progress_(observer, options.stages, samples_) {
     ranks_.together([&] { check_input(starts); });
     states_ = starts.cols() == samples_ ? Matrix<Scalar>(starts) : starts.replicate(1, samples_);
@@ -64,7 +66,7 @@ class Trainer {
     files.resume(states_, result);
     const int first = result.cascade.stages();
     ranks_.together([&] {
-      estimate(options_.stages - first);
+      estimate(first);
       for (int stage = 0; stage < first; ++stage)
         problem_.learned(stage, result.cascade.maps[static_cast<std::size_t>(stage)]);
     });
@@ -123,26 +125,6 @@ class Trainer {
     return std::clamp<Index>((Index(1) << 23) / features, 64, 4096);
   }
 
-  // Runs one of the problem's own functions, so that what it throws names stage and sample.
-  template <class Call>
-  static void guarded(const char* member, int stage, Index sample, Call&& call) {
-    try {
-      call();
-    } catch (const std::exception& e) {
-      throw Error(formatted("stage {}, sample {}: the problem's {} threw: {}", stage, sample,
-                            member, e.what()));
-    }
-  }
-
-  void features(Index sample, int stage, ConstVectorRef<Scalar> x, VectorRef<Scalar> out) const {
-    guarded("features", stage, sample, [&] { problem_.features(sample, stage, x, out); });
-    if (out.allFinite()) return;
-    Index bad = 0;
-    while (std::isfinite(out[bad])) ++bad;
-    throw Error(formatted("stage {}, sample {}: feature {} is {}, expected a finite number", stage,
-                          sample, bad, out[bad]));
-  }
-
   void measure_errors(int stage) {
     ranks_.together([&] {
       constexpr Index kSlice = 256;
@@ -167,14 +149,14 @@ class Trainer {
   }
 
   // A typical feature vector, the root's: sums are kept relative to it.
-  Vector<Scalar> typical_features(int stage, Index size) {
+  Vector<Scalar> typical_features(Index size) {
     Vector<Scalar> mean = Vector<Scalar>::Zero(size);
     ranks_.together([&] {
       if (!ranks_.is_root()) return;
       const Index count = std::min<Index>(samples_, 32);
       Vector<Scalar> one(size);
       for (Index i = 0; i < count; ++i) {
-        features(i, stage, states_.col(i), one);
+        features_.get(i, one);
         mean += one / static_cast<Scalar>(count);
       }
     });
@@ -191,8 +173,8 @@ class Trainer {
 
     const bool bias = !problem_.template_known();
     const std::vector<int> folds = folds_->draw(stage);
-    const Vector<Scalar> shift =
-        bias ? typical_features(stage, summary.features) : Vector<Scalar>();
+    ranks_.together([&] { features_.begin(stage); });
+    const Vector<Scalar> shift = bias ? typical_features(summary.features) : Vector<Scalar>();
     StageMaps<Scalar> maps;
     TrainOptions stage_options = options_;
     stage_options.penalty = options_.penalty_of(stage);
@@ -207,7 +189,7 @@ class Trainer {
     regression->sum_to_root(ranks_.world());
 
     const Stopwatch solving;
-    Matrix<Scalar> inverse_covariance;
+    InverseCovariance inverse_covariance;
     ranks_.together([&] {
       progress_.solving(stage);
       if (!ranks_.is_root()) return;
@@ -263,7 +245,7 @@ class Trainer {
       weights.resize(count);
       pool_.run(count, [&](Index c, int) {
         const Index sample = order[static_cast<std::size_t>(first + c)];
-        features(sample, stage, states_.col(sample), f.col(c));
+        features_.get(sample, f.col(c));
         problem_.difference(states_.col(sample), target(sample), d.col(c));
         double weight = problem_.weight(sample);
         if (options_.robust_weight)
@@ -295,8 +277,7 @@ class Trainer {
           const Index begin = (first + s) * kSlice, count = std::min(kSlice, samples_ - begin);
           Matrix<Scalar>& f = buffers[static_cast<std::size_t>(worker)];
           f.resize(size, count);
-          for (Index c = 0; c < count; ++c)
-            features(begin + c, stage, states_.col(begin + c), f.col(c));
+          for (Index c = 0; c < count; ++c) features_.get(begin + c, f.col(c));
           move(stage, begin, f, folds, maps);
         });
         const Index done = std::min(samples_, (first + batch) * kSlice);
@@ -351,14 +332,16 @@ class Trainer {
   }
 
   // What a feature vector and a product cost here, tried out.
-  void estimate(int stages_left) {
+  void estimate(int first) {
     if (!progress_.wanted()) return;
-    const Index size = problem_.feature_size(0);
-    const bool symmetric = !problem_.symmetry(0).empty();
+    const int stage = std::min(first, options_.stages - 1);
+    const Index size = problem_.feature_size(stage);
+    const bool symmetric = !problem_.symmetry(stage).empty();
     const int folds = folds_->count();
     const double n = static_cast<double>(samples_), d = static_cast<double>(size);
     const double bytes =
         StageRegression<Scalar>::bytes(symmetric, size, delta_size_, total_samples_, folds) +
+        std::min(options_.feature_memory, sizeof(Scalar) * n * d) +
         sizeof(Scalar) * (2.0 * std::min(n, static_cast<double>(chunk(size))) * d +
                           n * static_cast<double>(state_size_));
 
@@ -366,11 +349,13 @@ class Trainer {
     Vector<Scalar> f(size);
     const Stopwatch looking;
     try {
-      for (Index i = 0; i < tries; ++i) features(i, 0, states_.col(i), f);
+      features_.begin(stage);
+      for (Index i = 0; i < tries; ++i) features_.get(i, f);
     } catch (const Error&) {
       return;  // the first stage will meet it and say so, on all ranks
     }
     const double per_features = looking.seconds() / static_cast<double>(tries);
+    const double again = features_.whole() ? 0 : per_features;  // in the second pass
     const Index k = 256;
     const Matrix<Scalar> a = Matrix<Scalar>::Constant(k, k, 1);
     Matrix<Scalar> c(k, k);
@@ -380,14 +365,14 @@ class Trainer {
     const double rate = 2.0 * k * k * k / std::max(multiplying.seconds(), 1e-6);
 
     const double threads = pool_.threads(), blocks = symmetric ? 2 : 1;
-    const Penalty& penalty = options_.penalty_of(0);
+    const Penalty& penalty = options_.penalty_of(stage);
     const double penalties = static_cast<double>(penalty.values.size());
     const bool need_folds = options_.cross_fit || penalty.kind == Penalty::Kind::kHeldOut;
     const double solves = 1 + (folds > 1 && need_folds ? folds * penalties : 0.0);
     progress_.accumulate = (per_features + d * d / blocks / rate) / threads;
-    progress_.advance = (per_features + 2 * d * static_cast<double>(delta_size_) / rate) / threads;
+    progress_.advance = (again + 2 * d * static_cast<double>(delta_size_) / rate) / threads;
     progress_.solve = solves * d * d * d / 3 / (blocks * blocks) / rate / threads;
-    progress_.estimate(bytes, stages_left);
+    progress_.estimate(bytes, options_.stages - first);
   }
 
   const AnyProblem<Scalar>& problem_;
@@ -401,6 +386,7 @@ class Trainer {
   Index total_samples_ = 0;
   std::optional<Folds> folds_;
   Matrix<Scalar> states_;
+  FeatureCache<Scalar> features_;
   std::vector<double> errors_;
   double mean_error_ = 0;
   Progress progress_;

@@ -31,6 +31,8 @@ void TrainOptions::validate() const {
           "rank_tolerance chooses the rank by held-out error, which needs rank > 0 and at least 2 "
           "folds");
   require(threads >= 0, formatted("threads is {}, expected 0 (all cores) or more", threads));
+  require(feature_memory >= 0,
+          formatted("feature_memory is {}, expected 0 (keep none) or more", feature_memory));
   require(chunk >= 0, formatted("chunk is {}, expected 0 (automatic) or more", chunk));
 }
 

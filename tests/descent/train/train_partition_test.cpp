@@ -53,6 +53,37 @@ double worst_error(const auto& solver, const Curve& test) {
   return worst;
 }
 
+// A mirror x -> -x, declared, and a record of the maps it was told of.
+struct Told {
+  using Scalar = double;
+  Matrix<double> starts = random_matrix<double>(1, 40, 1), targets = 0.1 * starts;
+  mutable std::vector<Matrix<double>> maps;
+
+  Index samples() const { return 40; }
+  Index state_size() const { return 1; }
+  Index feature_size(int) const { return 2; }
+  bool template_known() const { return false; }
+  void features(Index, int, ConstVectorRef<double> x, VectorRef<double> out) const {
+    out << x[0], x[0] * x[0];
+  }
+  Symmetry symmetry(int) const { return {{{0, 1}, {-1, 1}}, {{0}, {-1}}}; }
+  void learned(int, const DescentMap<double>& map) const { maps.push_back(map.matrix()); }
+};
+
+TEST(SubsetProblem, KeepsTheSymmetryAndTellsOfEveryMap) {
+  const Told problem;
+  std::vector<Index> all;
+  for (Index i = 0; i < 40; ++i) all.push_back(i);
+  const auto whole = train(problem, problem.starts, problem.targets);
+  const auto subset = train(SubsetProblem<Told>(problem, all), problem.starts, problem.targets);
+  EXPECT_TRUE(same_bits(subset.cascade, whole.cascade));
+  // An odd delta cannot come from an even feature, nor from a bias.
+  EXPECT_EQ(subset.cascade.maps[0].matrix()(0, 1), 0);
+  EXPECT_EQ(subset.cascade.maps[0].bias()[0], 0);
+  ASSERT_EQ(problem.maps.size(), 8U);
+  EXPECT_EQ(problem.maps[4], problem.maps[0]);
+}
+
 TEST(Partition, SolvesByAGridWhatOneCascadeCannot) {
   const Curve training = sample_curve(201), test = sample_curve(77);
   const Vector<double> middle = Vector<double>::Zero(1);

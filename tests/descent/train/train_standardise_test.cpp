@@ -193,7 +193,8 @@ TEST(Standardise, HoldsTheInverseCovarianceBackByTheSamePenalty) {
   Matrix<double> sigma = phi * phi.transpose();
   sigma.diagonal().head(6) +=
       0.4 * naive::deviations(f, Vector<double>::Ones(80), true).cwiseAbs2();
-  EXPECT_LT((result.inverse_covariances[0] * sigma - Matrix<double>::Identity(7, 7)).norm(), 1e-9);
+  EXPECT_LT((result.inverse_covariances[0].plain() * sigma - Matrix<double>::Identity(7, 7)).norm(),
+            1e-9);
 }
 
 }  // namespace

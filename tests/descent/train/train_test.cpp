@@ -1,9 +1,10 @@
 #include "sdm/descent/train/train.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <Eigen/Eigenvalues>
 #include <cmath>
+#include <limits>
 
 #include "sdm/descent/solve.h"
 #include "tests/descent/problems.h"
@@ -220,6 +221,42 @@ TEST(Train, IsNotMovedByALargeOffsetOfTheFeaturesInFloat) {
   EXPECT_NEAR(b.summary.stages[0].error_after, a.summary.stages[0].error_after, 1e-3);
 }
 
+TEST(Train, HoldsMapsBackByAPenaltyAboveTheRoundingOfItsNumbersUnlessTold) {
+  // Features of a spectrum 1/k^2: in single precision their Gram matrix is not definite.
+  Matrix<double> mix = random_matrix<double>(200, 200, 36);
+  for (Index k = 0; k < 200; ++k) mix.col(k) /= static_cast<double>((k + 1) * (k + 1));
+  const Matrix<double> f = mix * random_matrix<double>(200, 1000, 37);
+  struct P {
+    using Scalar = float;
+    const Matrix<double>& f;
+    Index samples() const { return f.cols(); }
+    Index state_size() const { return 2; }
+    Index feature_size(int) const { return f.rows(); }
+    bool template_known() const { return true; }
+    void features(Index i, int, ConstVectorRef<float>, VectorRef<float> out) const {
+      out = f.col(i).cast<float>();
+    }
+  } const problem{f};
+  const Matrix<float> start = Matrix<float>::Zero(2, 1),
+                      targets = random_matrix<float>(2, 1000, 38);
+  TrainOptions options;
+  options.stages = 1;
+  const auto result = train(problem, start, targets, options);
+  const double epsilon = std::numeric_limits<float>::epsilon();
+  EXPECT_NEAR(result.summary.stages[0].penalty_factor, 4 * 200 * epsilon, 1e-3 * 800 * epsilon);
+
+  options.penalty = Penalty::relative(1e-6);
+  try {
+    train(problem, start, targets, options);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_THAT(e.what(), testing::HasSubstr("is lost in the rounding of single precision"));
+  }
+  // In double precision 1e-6 is far above it.
+  const auto wide = TanhProblem<double>(3, 9, 60, true, 31).train({});
+  EXPECT_NEAR(wide.summary.stages[0].penalty_factor, 1e-6, 1e-12);
+}
+
 TEST(Train, RegressesOnPrincipalComponentsWhenAsked) {
   for (const bool known : {true, false}) {
     const TanhProblem<double> problem(4, 30, 200, known, 33);
@@ -288,7 +325,8 @@ TEST(Train, KeepsTheInverseCovarianceForOnlineUpdates) {
       phi.head(6) = f.col(i);
       sigma += problem.weight(i) * phi * phi.transpose();
     }
-    EXPECT_LT((result.inverse_covariances[0] * sigma - Matrix<double>::Identity(size, size)).norm(),
+    EXPECT_LT((result.inverse_covariances[0].plain() * sigma - Matrix<double>::Identity(size, size))
+                  .norm(),
               1e-9);
   }
 }

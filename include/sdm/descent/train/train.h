@@ -66,6 +66,10 @@ struct TrainOptions {
   /// that the bits do not depend on the machine.
   Index chunk = 0;
 
+  /// Bytes for features that are kept from the pass that learns a map to the pass that moves the
+  /// samples by it. What does not fit is evaluated in both. The bits do not depend on it.
+  double feature_memory = 256.0 * (1 << 20);
+
   /// After every stage the state of the training goes to this file; if the file is there at the
   /// start and belongs to this training, training goes on from it. Empty: no checkpoint.
   std::string checkpoint;
@@ -138,9 +142,8 @@ template <class Scalar>
 struct TrainResult {
   Cascade<Scalar> cascade;
   TrainSummary summary;
-  /// With keep_inverse_covariance, on rank 0: (sum w phi phi^T + penalty)^-1 of every stage, where
-  /// phi is the features, followed by 1 where there is a bias.
-  std::vector<Matrix<Scalar>> inverse_covariances;
+  /// With keep_inverse_covariance, on rank 0: what every stage remembers of its samples.
+  std::vector<InverseCovariance> inverse_covariances;
 };
 
 /// What was trained with keep_inverse_covariance, ready to learn from new samples.
@@ -163,6 +166,9 @@ class AnyProblem {
   virtual bool template_known() const = 0;
   virtual void features(Index sample, int stage, ConstVectorRef<Scalar> x,
                         VectorRef<Scalar> out) const = 0;
+  virtual bool one_function() const = 0;  // then features are the following two
+  virtual void values_at(int stage, ConstVectorRef<Scalar> x, VectorRef<Scalar> out) const = 0;
+  virtual void subtract_template(Index sample, VectorRef<Scalar> out) const = 0;
   virtual void difference(ConstVectorRef<Scalar> x, ConstVectorRef<Scalar> target,
                           VectorRef<Scalar> out) const = 0;
   virtual void step(int stage, ConstVectorRef<Scalar> x, ConstVectorRef<Scalar> delta,
@@ -188,6 +194,15 @@ class ProblemAdapter final : public AnyProblem<typename P::Scalar> {
   void features(Index sample, int stage, ConstVectorRef<Scalar> x,
                 VectorRef<Scalar> out) const override {
     p_.features(sample, stage, x, out);
+  }
+  bool one_function() const override { return OneFunction<P>; }
+  void values_at([[maybe_unused]] int stage, [[maybe_unused]] ConstVectorRef<Scalar> x,
+                 [[maybe_unused]] VectorRef<Scalar> out) const override {
+    if constexpr (OneFunction<P>) p_.values_at(stage, x, out);
+  }
+  void subtract_template([[maybe_unused]] Index sample,
+                         [[maybe_unused]] VectorRef<Scalar> out) const override {
+    if constexpr (OneFunction<P>) p_.subtract_template(sample, out);
   }
   void difference(ConstVectorRef<Scalar> x, ConstVectorRef<Scalar> target,
                   VectorRef<Scalar> out) const override {
@@ -244,8 +259,10 @@ TrainResult<Scalar> train(const AnyProblem<Scalar>& problem, ConstMatrixRef<Scal
 ///
 /// Per stage k: features f_i at the current states x_i, deltas d_i = difference(x_i, target_i),
 /// weighted ridge regression of d on -f (with a bias where the template is unknown), then every
-/// sample moves: x_i <- step(x_i, b - R f_i). Features are streamed in chunks and never stored
-/// whole, unless there are fewer samples than features. Where features carry nothing at all (every
+/// sample moves: x_i <- step(x_i, b - R f_i). Features are streamed in chunks; no more of them are
+/// stored than `feature_memory` allows, unless there are fewer samples than features. A sample's
+/// features are evaluated once in a stage where they fit, and a function of one common start once
+/// for all samples. Where features carry nothing at all (every
 /// sample has arrived) the map is zero; a single sample teaches the bias alone.
 ///
 /// Needs: `starts` and `targets` with `state_size()` rows and a column for each sample, or a single

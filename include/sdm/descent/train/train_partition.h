@@ -34,6 +34,14 @@ class SubsetProblem {
   void features(Index sample, int stage, ConstVectorRef<Scalar> x, VectorRef<Scalar> out) const {
     problem_->features(original(sample), stage, x, out);
   }
+  void values_at(int stage, ConstVectorRef<Scalar> x,
+                 VectorRef<Scalar> out) const requires detail::OneFunction<P> {
+    problem_->values_at(stage, x, out);
+  }
+  void subtract_template(Index sample,
+                         VectorRef<Scalar> out) const requires detail::OneFunction<P> {
+    problem_->subtract_template(original(sample), out);
+  }
   void difference(ConstVectorRef<Scalar> x, ConstVectorRef<Scalar> target,
                   VectorRef<Scalar> out) const {
     sdm::difference(*problem_, x, target, out);
@@ -48,6 +56,12 @@ class SubsetProblem {
   }
   double error(Index sample, ConstVectorRef<Scalar> delta) const {
     return detail::ProblemAdapter<P>(*problem_).error(original(sample), delta);
+  }
+  Symmetry symmetry(int stage) const {
+    return detail::ProblemAdapter<P>(*problem_).symmetry(stage);
+  }
+  void learned(int stage, const DescentMap<Scalar>& map) const {
+    detail::ProblemAdapter<P>(*problem_).learned(stage, map);
   }
 
  private:
