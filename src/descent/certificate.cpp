@@ -69,15 +69,20 @@ std::string Certificate::brief_report() const {
       mean_contraction, samples);
 }
 
-double conformal_quantile(std::vector<double> scores, double confidence) {
+std::size_t conformal_rank(std::size_t n, double confidence) {
   if (!(confidence > 0 && confidence < 1))
     throw Error(formatted("the confidence is {}, expected between 0 and 1", confidence));
+  // (n + 1) confidence may be a whole number but for its rounding.
+  const double rank = std::ceil(static_cast<double>(n + 1) * confidence * (1 - 1e-12));
+  return static_cast<std::size_t>(std::max(rank, 1.0));
+}
+
+double conformal_quantile(std::vector<double> scores, double confidence) {
+  const std::size_t rank = conformal_rank(scores.size(), confidence);
+  if (rank > scores.size()) return std::numeric_limits<double>::infinity();
   for (double& score : scores)
     if (std::isnan(score)) score = std::numeric_limits<double>::infinity();
-  // (n + 1) confidence may be a whole number but for its rounding.
-  const double rank = std::ceil(static_cast<double>(scores.size() + 1) * confidence * (1 - 1e-12));
-  if (rank > static_cast<double>(scores.size())) return std::numeric_limits<double>::infinity();
-  const auto nth = scores.begin() + static_cast<std::ptrdiff_t>(std::max(rank, 1.0)) - 1;
+  const auto nth = scores.begin() + static_cast<std::ptrdiff_t>(rank) - 1;
   std::nth_element(scores.begin(), nth, scores.end());
   return *nth;
 }

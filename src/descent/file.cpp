@@ -1,5 +1,6 @@
 #include "sdm/io/file.h"
 
+#include "sdm/descent/learned.h"
 #include "sdm/descent/online.h"
 #include "sdm/descent/partition.h"
 
@@ -33,6 +34,12 @@ void Partition<Scalar>::save(const std::filesystem::path& path) const {
 template <class Scalar>
 Partition<Scalar> Partition<Scalar>::load(const std::filesystem::path& path) {
   return io::load<Partition>(path);
+}
+
+void Learned::save(const std::filesystem::path& path) const { io::write(path, to_model()); }
+
+Learned Learned::load(const std::filesystem::path& path, AnyFunction h, StartRule start) {
+  return {io::load<LearnedModel>(path), std::move(h), std::move(start)};
 }
 
 #define SDM_INSTANTIATE(Scalar)                                                             \

@@ -73,6 +73,8 @@ Certificate certify(const Matrix<double>& r, const H& h, const Vector<double>& x
 /// too small to say: 99 % needs 99 scores. A score that is NaN counts as infinite. Throws Error
 /// unless 0 < confidence < 1.
 double conformal_quantile(std::vector<double> scores, double confidence);
+/// That number, ceil((n + 1) confidence), counted from 1; above n where n is too small.
+std::size_t conformal_rank(std::size_t n, double confidence);
 
 /// How far an answer of the cascade is from the truth, at this confidence and in the unit of the
 /// problem's `error`: the conformal quantile of the errors on the problem's samples. For any

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "descent/block_kernels.h"
+#include "sdm/descent/learned.h"
+
+namespace sdm {
+
+/// g of every value, in place.
+void compress(const LearnedModel& model, BlockRef<double> values);
+
+/// Monomials of the state up to an order, a row each: 1; u_j; u_j u_k with j <= k.
+void polynomial_rows(const Block<double>& u, int order, Index columns, Block<double>& out);
+
+/// Up to kBlockColumns problems on their way through the stages of a Learned: the loop of
+/// descent/solve.h written again for many problems at once, a column each. Sized once; training runs
+/// it too, so that what is learned is what will run.
+class LearnedBlock {
+ public:
+  explicit LearnedBlock(const LearnedModel& model);
+
+  // All have a column a problem and room for kBlockColumns.
+  Block<double> u, x, values, y, target;  // target: y compressed
+  Block<double> z, c, delta;              // c: components, and a last row of ones
+  std::array<double, kBlockColumns> residual{};  // root mean square of z, at u
+  std::array<double, kBlockColumns> distance{};  // |values - y|
+  Index columns = 0;
+
+  /// Takes problems: columns of y, from `first`.
+  void load(const LearnedModel& model, ConstMatrixRef<double> all_y, Index first, Index count);
+  /// x of u.
+  void place(const LearnedModel& model);
+  /// x and u of the first stage; h is known there unless a rule gives the start.
+  void start(const LearnedModel& model, const StartRule& rule);
+  void evaluate(const AnyFunction& h);
+  /// z, residual and components from values.
+  void measure(const LearnedModel& model);
+  void measure_distance();
+  /// What a stage would move u by, into delta; zero for columns whose values are not finite.
+  void foretell(const LearnedStage& stage);
+  /// Moves u by delta.
+  void move(const LearnedModel& model);
+  /// The cell of every column, by what is in u and c.
+  void route(const LearnedStage& stage);
+  std::array<int, kBlockColumns> cell{};
+
+  /// All stages: u, x, values, z, residual are then those of the best iterate.
+  void descend(const LearnedModel& model, const AnyFunction& h, const StartRule& rule);
+  int evaluations = 0;  // of each column, in descend
+
+  /// What the gate asks of the answer, after measure: error scales of each value and of the residual,
+  /// (states + 1) x columns; the residual, the step that the last stage would still take and how far
+  /// u is outside the box, each relative to its scale.
+  void judge(const LearnedModel& model);
+  Block<double> scale;
+  std::array<double, kBlockColumns> relative_residual{}, pending{}, overshoot{};
+
+ private:
+  Block<double> terms_, products_, best_u_, gathered_, gathered_products_;
+  std::array<double, kBlockColumns> best_residual_{};
+  Vector<double> scratch_;
+};
+
+}  // namespace sdm
