@@ -28,8 +28,9 @@ struct Workspace {
   Refiner<> refiner;
   Vector<double> x, values, scratch, seed_u, best_u, components;
   std::vector<std::pair<double, Index>> nearest;
+  RefineOptions refine_options;
 
-  explicit Workspace(const LearnedModel& model)
+  Workspace(const LearnedModel& model, const RefineOptions& options)
       : block(model),
         single(model),
         refiner(model.states(), model.features),
@@ -39,7 +40,8 @@ struct Workspace {
         seed_u(model.states()),
         best_u(model.states()),
         components(model.components.rows()),
-        nearest(at(model.example_states.cols())) {
+        nearest(at(model.example_states.cols())),
+        refine_options(options) {
     single.columns = 1;
   }
 };
@@ -53,7 +55,7 @@ class LearnedRun {
              int workers, Answers& answers)
       : model_(learned.model_), h_(learned.h_), start_(learned.start_), options_(options), y_(y),
         answers_(answers) {
-    for (int w = 0; w < workers; ++w) spaces_.emplace_back(model_);
+    for (int w = 0; w < workers; ++w) spaces_.emplace_back(model_, options.refine_options);
     quantile_ = conformal_bound(model_.gate.scores, options.confidence);
     evaluations_.assign(at(workers), 0);
     refined_.assign(at(workers), 0);
@@ -187,12 +189,31 @@ class LearnedRun {
         for (Index r = 0; r < m; ++r) out.row(r) *= weight(r);
     };
     Vector<double>& u = space.seed_u;
+    if (!h_.jacobian() && m == n) seed_broyden(u, space);
     const RefineSummary summary =
-        h_.jacobian() ? space.refiner.refine(u, residual, jacobian, options_.refine_options)
-                      : space.refiner.refine(u, residual, NoJacobian{}, options_.refine_options);
+        h_.jacobian() ? space.refiner.refine(u, residual, jacobian, space.refine_options)
+                      : space.refiner.refine(u, residual, NoJacobian{}, space.refine_options);
     single.u.col(0) = u;
     look(single);
     return summary.evaluations + 1;
+  }
+
+  /// The last map at u as an inverse of the Jacobian: it moves u by -R (h(x) - y) / noise.
+  void seed_broyden(const Vector<double>& u, Workspace& space) const {
+    if (model_.compression != Compression::kNone) return;
+    const Index n = model_.states(), q = model_.components.rows();
+    const LearnedStage& stage = model_.stages.back();
+    LearnedBlock& single = space.single;
+    single.u.col(0) = u;
+    single.c.col(0).head(q).setZero();
+    single.route(stage);
+    const Block<double>& map = stage.maps[static_cast<std::size_t>(single.cell[0])];
+    const Block<double>& terms = single.polynomial(stage.order);
+    Matrix<double> at_u = Matrix<double>::Zero(n, q);
+    for (Index l = 0; l < polynomial_terms(n, stage.order); ++l)
+      at_u += terms(l, 0) * map.middleRows(l * n, n).leftCols(q);
+    space.refine_options.seed = -at_u * model_.components * model_.weight.asDiagonal();
+    for (Index r = 0; r < model_.features; ++r) space.refine_options.seed.col(r) /= weight(r);
   }
 
   void find_nearest(Workspace& space) const {

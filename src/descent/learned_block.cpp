@@ -170,8 +170,7 @@ void LearnedBlock::foretell(const LearnedStage& stage) {
           products_(k, members[static_cast<std::size_t>(i)]) = gathered_products_(k, i);
     }
   }
-  polynomial_rows(u, stage.order, columns, terms_);
-  contract_block(terms_.data(), products_.data(), terms, n, columns, delta.data());
+  contract_block(polynomial(stage.order).data(), products_.data(), terms, n, columns, delta.data());
   for (Index i = 0; i < columns; ++i)
     if (!(residual[static_cast<std::size_t>(i)] < kInfinity)) delta.col(i).setZero();
 }

@@ -38,6 +38,11 @@ class LearnedBlock {
   /// z, residual and components from values.
   void measure(const LearnedModel& model);
   void measure_distance();
+  /// Monomials of u up to an order, a row each.
+  const Block<double>& polynomial(int order) {
+    polynomial_rows(u, order, columns, terms_);
+    return terms_;
+  }
   /// What a stage would move u by, into delta; zero for columns whose values are not finite.
   void foretell(const LearnedStage& stage);
   /// Moves u by delta.

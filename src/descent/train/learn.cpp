@@ -382,8 +382,8 @@ class Learner {
                     Matrix<double>& next) {
     TrainOptions options;
     options.folds = kFolds;
-    options.penalty =
-        Penalty::held_out({1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1});
+    options.standardise = true;
+    options.penalty = Penalty::held_out({1e-12, 1e-9, 1e-7, 1e-5, 1e-3, 1e-1});
     const Index features = map_features(order), all = static_cast<Index>(which.size());
     std::array<std::vector<Index>, kFolds> folds;
     for (const Index sample : which)
