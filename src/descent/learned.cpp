@@ -53,7 +53,11 @@ class LearnedRun {
  public:
   LearnedRun(const Learned& learned, const LearnedSolveOptions& options, ConstMatrixRef<double> y,
              int workers, Answers& answers)
-      : model_(learned.model_), h_(learned.h_), start_(learned.start_), options_(options), y_(y),
+      : model_(learned.model_),
+        h_(learned.h_),
+        start_(learned.start_),
+        options_(options),
+        y_(y),
         answers_(answers) {
     for (int w = 0; w < workers; ++w) spaces_.emplace_back(model_, options.refine_options);
     quantile_ = conformal_bound(model_.gate.scores, options.confidence);
@@ -71,8 +75,8 @@ class LearnedRun {
     block.judge(model_);
     Index evaluations = block.evaluations * block.columns;
     for (Index i = 0; i < block.columns; ++i) {
-      const bool trusted = is_inside(block, i) && is_usual(block, i) &&
-                           block.pending[at(i)] <= model_.gate.step;
+      const bool trusted =
+          is_inside(block, i) && is_usual(block, i) && block.pending[at(i)] <= model_.gate.step;
       const bool refine = options_.refine == RefineWhen::kAlways ||
                           (options_.refine == RefineWhen::kDoubtful && !trusted);
       if (refine) {
@@ -111,8 +115,7 @@ class LearnedRun {
     for (Index j = 0; j < model_.states(); ++j) {
       const double x = block.x(j, from);
       answers_.x(j, to) = x;
-      answers_.radius(j, to) =
-          quantile_ * block.scale(j, from) * std::abs(model_.box.slope(j, x));
+      answers_.radius(j, to) = quantile_ * block.scale(j, from) * std::abs(model_.box.slope(j, x));
     }
     answers_.trust[at(to)] = trust;
     answers_.residual[to] = block.distance[at(from)];
@@ -141,9 +144,7 @@ class LearnedRun {
       }
     };
     if (space.block.residual[at(column)] < kInfinity) attempt();
-    const auto is_good = [&] {
-      return is_usual(single, 0) && is_inside(single, 0);
-    };
+    const auto is_good = [&] { return is_usual(single, 0) && is_inside(single, 0); };
     if (best_cost < kInfinity && is_good()) return evaluations;
     find_nearest(space);
     const Index starts =
@@ -220,8 +221,7 @@ class LearnedRun {
     const Index m = model_.features;
     space.components.setZero();
     for (Index r = 0; r < m; ++r)
-      space.components +=
-          model_.components.col(r) * (model_.weight[r] * space.single.target(r, 0));
+      space.components += model_.components.col(r) * (model_.weight[r] * space.single.target(r, 0));
     for (std::size_t e = 0; e < space.nearest.size(); ++e)
       space.nearest[e] = {
           (model_.example_components.col(static_cast<Index>(e)) - space.components).squaredNorm(),
@@ -260,9 +260,10 @@ std::string Answer::message() const {
       return formatted("trusted: residual {:.4g}, {:.2f} times the usual", residual,
                        relative_residual);
     case Trust::kRefined:
-      return formatted("refined: the learned maps alone were doubtful; residual {:.4g}, {:.2f} "
-                       "times the usual",
-                       residual, relative_residual);
+      return formatted(
+          "refined: the learned maps alone were doubtful; residual {:.4g}, {:.2f} "
+          "times the usual",
+          residual, relative_residual);
     case Trust::kOutside:
       return "outside: the best fit found lies outside the box that was learned; learn a wider "
              "one if such values are to be expected";
@@ -337,12 +338,9 @@ Answers Learned::solve_batch(ConstMatrixRef<double> y, const LearnedSolveOptions
 
 Answer Learned::solve(const Vector<double>& y, const LearnedSolveOptions& options) const {
   const Answers one = solve_batch(y, options);
-  return {one.x.col(0),
-          one.trust.front(),
-          one.residual[0],
-          one.relative_residual[0],
-          one.radius.col(0),
-          static_cast<int>(one.evaluations),
+  return {one.x.col(0),      one.trust.front(),
+          one.residual[0],   one.relative_residual[0],
+          one.radius.col(0), static_cast<int>(one.evaluations),
           one.refined > 0};
 }
 
@@ -359,8 +357,7 @@ std::string Learned::full_report() const {
   const auto& r = model_.record;
   std::string text = brief_report() + "\n";
   text += formatted("{} components of the features; start {}; features {}\n",
-                    model_.components.rows(),
-                    model_.has_start_rule ? "by a rule" : "fixed",
+                    model_.components.rows(), model_.has_start_rule ? "by a rule" : "fixed",
                     model_.compression == Compression::kNone   ? "as they are"
                     : model_.compression == Compression::kRoot ? "as roots of counts"
                                                                : "on an asinh scale");
@@ -375,10 +372,10 @@ std::string Learned::full_report() const {
                       axis.low, axis.high, r.error[j], r.median[j],
                       axis.scale == Axis::Scale::kLog ? "   log" : "");
   }
-  text +=
-      formatted("trusted: residual up to {:.2f} times the usual, a further step up to {:.2f} and a "
-                "place outside the box up to {:.2f} usual errors\n",
-                model_.gate.residual, model_.gate.step, model_.gate.overshoot);
+  text += formatted(
+      "trusted: residual up to {:.2f} times the usual, a further step up to {:.2f} and a "
+      "place outside the box up to {:.2f} usual errors\n",
+      model_.gate.residual, model_.gate.step, model_.gate.overshoot);
   return text;
 }
 

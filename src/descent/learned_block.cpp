@@ -11,6 +11,10 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // A later iterate is preferred to an earlier one unless its residual is this much larger.
 constexpr double kLater = 1.25;
 
+/// Columns in whole vectors: the exponential of a value must not depend on how many stand beside
+/// it.
+Index whole_vectors(Index columns) { return (columns + 7) / 8 * 8; }
+
 Block<double> block(Index rows) { return Block<double>::Zero(rows, kBlockColumns); }
 
 }  // namespace
@@ -72,8 +76,8 @@ void LearnedBlock::load(const LearnedModel& model, ConstMatrixRef<double> all_y,
 }
 
 void LearnedBlock::place(const LearnedModel& model) {
-  for (Index j = 0; j < u.rows(); ++j) 
-    model.box.from_unit(j, columns, &u(j, 0), &x(j, 0));
+  for (Index j = 0; j < u.rows(); ++j)
+    model.box.from_unit(j, whole_vectors(columns), &u(j, 0), &x(j, 0));
 }
 
 void LearnedBlock::start(const LearnedModel& model, const StartRule& rule) {
@@ -124,8 +128,7 @@ void LearnedBlock::measure(const LearnedModel& model) {
 void LearnedBlock::measure_distance() {
   Eigen::Map<Eigen::RowVectorXd> sums(distance.data(), kBlockColumns);
   sums.setZero();
-  for (Index r = 0; r < y.rows(); ++r)
-    sums.array() += (values.row(r) - y.row(r)).array().square();
+  for (Index r = 0; r < y.rows(); ++r) sums.array() += (values.row(r) - y.row(r)).array().square();
   sums = sums.cwiseSqrt();
 }
 
@@ -234,8 +237,11 @@ void LearnedBlock::judge(const LearnedModel& model) {
   polynomial_rows(best_u_, 2, columns, terms_);
   const Block<double>& logs = model.gate.log_scales;
   multiply_block(logs.data(), logs.rows(), logs.cols(), terms_.data(), columns, scale.data());
-  auto used = scale.leftCols(columns);
-  used = used.array().min(300).exp();
+  for (Index j = 0; j <= n; ++j) {
+    auto logs_of = scale.row(j).head(whole_vectors(columns)).array();
+    logs_of = logs_of.min(300).exp();
+  }
+  const auto used = scale.leftCols(columns);
 
   const auto row = [&](std::array<double, kBlockColumns>& of) {
     return Eigen::Map<Eigen::Array<double, 1, Eigen::Dynamic>>(of.data(), columns);

@@ -14,14 +14,14 @@ namespace sdm {
 struct SolveSummary {
   int stages = 0;
   double initial_residual = 0;
-  double final_residual = 0;  // measured only when asked for, NaN otherwise
+  double final_residual = 0;             // measured only when asked for, NaN otherwise
   double first_step = 0, last_step = 0;  // norms of the deltas
   bool template_known = true;            // without one |features| is no residual
   bool finite = true;  // false: a feature or a state became NaN or infinite, x is the last good one
 
   /// Whether it came nearer: values stayed finite, the steps did not grow and, where it was
-  /// measured, neither did the residual. No promise that x is the answer: for that there is `learn`,
-  /// whose answers say how far they may be trusted.
+  /// measured, neither did the residual. No promise that x is the answer: for that there is
+  /// `learn`, whose answers say how far they may be trusted.
   bool converged() const {
     return finite && last_step <= first_step &&
            !(template_known && final_residual > initial_residual);

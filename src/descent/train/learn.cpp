@@ -49,16 +49,16 @@ namespace detail {
 namespace {
 
 constexpr int kFolds = 4;
-constexpr double kGoOn = 0.95;        // another stage is tried while one leaves less than this share
-constexpr double kWorthIt = 0.97;     // and kept if it leaves less than this
-constexpr double kSimpler = 1.01;     // a simpler stage is taken if its error is this near
-constexpr double kEnough = 1e-7;        // error, in halves of the box, below which maps need not go
-constexpr double kWorthCells = 0.9;   // cells must bring the error below this share of one map's
-constexpr double kExact = 1e-4;       // noise counts as this share of a feature's deviation at least
-constexpr double kDrowned = 0.5;      // signal variance, in noise variances, below which is nothing
-constexpr double kGateShare = 0.9995; // of the checked samples pass each test of the gate
-constexpr double kDecades = 1e3;      // values that spread wider are seen on a log scale
-constexpr double kHuge = 1e300;       // stands for an infinite value
+constexpr double kGoOn = 0.95;       // another stage is tried while one leaves less than this share
+constexpr double kWorthIt = 0.97;    // and kept if it leaves less than this
+constexpr double kSimpler = 1.01;    // a simpler stage is taken if its error is this near
+constexpr double kEnough = 1e-7;     // error, in halves of the box, below which maps need not go
+constexpr double kWorthCells = 0.9;  // cells must bring the error below this share of one map's
+constexpr double kExact = 1e-4;      // noise counts as this share of a feature's deviation at least
+constexpr double kDrowned = 0.5;     // signal variance, in noise variances, below which is nothing
+constexpr double kGateShare = 0.9995;  // of the checked samples pass each test of the gate
+constexpr double kDecades = 1e3;       // values that spread wider are seen on a log scale
+constexpr double kHuge = 1e300;        // stands for an infinite value
 constexpr Index kExamples = 128;
 constexpr Index kPilot = 64;
 
@@ -104,6 +104,7 @@ class Learner {
     choose_sample_count();
     report("drawing examples", 0);
     draw(train_, samples_, true);
+    mend_start();
     choose_scales();
     choose_components();
     keep_examples();
@@ -158,8 +159,17 @@ class Learner {
     if (model_.reach > 10)
       throw Error("learn: x0 lies far outside the box: more than ten times half its width");
     model_.at_start = evaluate(model_.start);
-    if (!model_.at_start.allFinite())
-      throw Error("learn: h at the start gives a value that is not finite");
+    if (!model_.at_start.allFinite() && options_.x0.size() > 0)
+      throw Error("learn: h at x0 gives a value that is not finite");
+  }
+
+  /// The centre of the box may be a place where h has no value: the nearest example will do.
+  void mend_start() {
+    if (model_.has_start_rule || model_.at_start.allFinite()) return;
+    Index nearest = 0;
+    train_.truth.colwise().squaredNorm().minCoeff(&nearest);
+    model_.start = train_.truth.col(nearest);
+    model_.at_start = exact_.col(nearest);
   }
 
   void choose_sample_count() {
@@ -204,9 +214,10 @@ class Learner {
     for (Index i = 0; i < count; ++i)
       if (values.col(i).array().isNaN().any() == false) good.push_back(i);
     if (2 * static_cast<Index>(good.size()) < count)
-      throw Error(formatted("learn: h gives values that are not numbers for {} of {} states of the "
-                            "box; choose a box in which it has values",
-                            count - static_cast<Index>(good.size()), count));
+      throw Error(
+          formatted("learn: h gives values that are not numbers for {} of {} states of the "
+                    "box; choose a box in which it has values",
+                    count - static_cast<Index>(good.size()), count));
     values = values.cwiseMin(kHuge).cwiseMax(-kHuge);
     samples.truth = Matrix<double>(samples.truth(Eigen::all, good));
     exact_ = values(Eigen::all, good);
@@ -229,15 +240,18 @@ class Learner {
     } else {
       bool wide = false;
       for (Index r = 0; r < m; ++r) {
-        std::vector<double> values(at(exact_.cols()));
-        for (Index i = 0; i < exact_.cols(); ++i) values[at(i)] = exact_(r, i);
-        const double middle = quantile(values, 0.5);
-        const double spread = quantile(values, 0.75) - quantile(values, 0.25);
-        std::vector<double> sizes = values;
-        for (double& v : sizes) v = std::abs(v);
-        const double low = quantile(sizes, 0.1), high = quantile(sizes, 0.9);
+        std::vector<double> values(at(exact_.cols())), sizes, noises;
+        for (Index i = 0; i < exact_.cols(); ++i) {
+          values[at(i)] = exact_(r, i);
+          sizes.push_back(std::abs(exact_(r, i)));
+          noises.push_back(std::abs(train_.y(r, i) - exact_(r, i)));
+        }
+        const double middle = quantile(values, 0.5), noise = 1.5 * quantile(noises, 0.5);
+        const double spread = std::max(noise, quantile(values, 0.75) - quantile(values, 0.25));
+        const double low = std::max(noise, quantile(sizes, 0.1)), high = quantile(sizes, 0.9);
         const double most = quantile(sizes, 1);
-        // Over decades a value is seen on a log scale that minds the sign.
+        // Over decades a value is seen on a log scale that minds the sign. What the noise drowns
+        // has no decades.
         const bool decades = low > 0 && high > kDecades * low;
         model_.centre[r] = decades ? 0 : middle;
         model_.scale[r] = decades ? low : spread;
@@ -253,16 +267,13 @@ class Learner {
     for (Index r = 0; r < m; ++r) {
       const double count = static_cast<double>(exact.cols());
       const double mean = exact.row(r).mean();
-      const double deviation =
-          std::sqrt((exact.row(r).array() - mean).square().sum() / count);
-      const double noise =
-          std::sqrt((measured.row(r) - exact.row(r)).squaredNorm() / count);
+      const double deviation = std::sqrt((exact.row(r).array() - mean).square().sum() / count);
+      const double noise = std::sqrt((measured.row(r) - exact.row(r)).squaredNorm() / count);
       const double unit = std::max(noise, kExact * deviation);
       // A value that neither varies nor errs says nothing. Rounding is no variation.
       model_.weight[r] = unit > 1e-14 * std::abs(mean) ? 1 / unit : 0;
     }
-    if ((model_.weight.array() == 0).all())
-      throw Error("learn: no value of h varies over the box");
+    if ((model_.weight.array() == 0).all()) throw Error("learn: no value of h varies over the box");
     if (model_.compression != Compression::kAsinh) {
       model_.centre.resize(0);
       model_.scale.resize(0);
@@ -416,9 +427,8 @@ class Learner {
       deltas = (-map.matrix() * lifted).colwise() + map.bias();
       for (Index i = 0; i < count; ++i) {
         const Index sample = members[at(first + i)];
-        next.col(sample) = (train_.u.col(sample) + deltas.col(i))
-                               .cwiseMin(model_.reach)
-                               .cwiseMax(-model_.reach);
+        next.col(sample) =
+            (train_.u.col(sample) + deltas.col(i)).cwiseMin(model_.reach).cwiseMax(-model_.reach);
       }
     });
     return to_block(maps.full, order);
@@ -593,7 +603,8 @@ class Learner {
 
     // Answers to samples that the scales have not seen, the doubtful ones as they will be solved.
     const Learned learned(model_, h_, options_.start);
-    const Answers refined = learned.solve_batch(Matrix<double>(fresh.y(Eigen::all, doubtful)), pool_);
+    const Answers refined =
+        learned.solve_batch(Matrix<double>(fresh.y(Eigen::all, doubtful)), pool_);
     evaluations_ += refined.evaluations;
     for (std::size_t i = 0; i < doubtful.size(); ++i)
       model_.box.to_unit(refined.x.col(static_cast<Index>(i)), fresh.u.col(doubtful[i]));
@@ -634,8 +645,7 @@ class Learner {
   }
 
   Block<double> scales_of(const Matrix<double>& u) const {
-    Block<double> states = u.cwiseMin(1).cwiseMax(-1),
-                  rows(polynomial_terms(n(), 2), u.cols());
+    Block<double> states = u.cwiseMin(1).cwiseMax(-1), rows(polynomial_terms(n(), 2), u.cols());
     polynomial_rows(states, 2, u.cols(), rows);
     return (model_.gate.log_scales * rows).array().min(300).exp();
   }

@@ -30,8 +30,8 @@ class Noise {
   /// The deviation of each feature where it was given so, or empty.
   const Vector<double>& sigma() const { return sigma_; }
   const std::string& description() const { return description_; }
-  /// Throws Error unless there is a deviation for each feature, or one for all, and none is negative
-  /// or not finite.
+  /// Throws Error unless there is a deviation for each feature, or one for all, and none is
+  /// negative or not finite.
   void validate(Index features) const;
 
  private:
