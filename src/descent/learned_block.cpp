@@ -52,11 +52,12 @@ LearnedBlock::LearnedBlock(const LearnedModel& model) {
   values = y = target = z = block(m);
   c = block(q + 1);
   c.row(q).setOnes();
-  const Index terms = polynomial_terms(n, 2);
-  terms_ = block(terms);
-  products_ = block(n * terms);
+  Index terms = 1;
+  for (const LearnedStage& stage : model.stages)
+    terms = std::max(terms, polynomial_terms(n, stage.order));
+  terms_ = block(std::max(terms, model.gate.log_scales.cols()));
+  products_ = gathered_products_ = block(n * terms);
   gathered_ = block(q + 1);
-  gathered_products_ = block(n * terms);
   scale = block(n + 1);
   scratch_ = Vector<double>::Zero(n + m);
 }
@@ -234,8 +235,8 @@ void LearnedBlock::judge(const LearnedModel& model) {
   foretell(model.stages.back());
   // Beyond the box a polynomial says nothing.
   best_u_ = u.cwiseMin(1).cwiseMax(-1);
-  polynomial_rows(best_u_, 2, columns, terms_);
   const Block<double>& logs = model.gate.log_scales;
+  polynomial_rows(best_u_, polynomial_order(n, logs.cols()), columns, terms_);
   multiply_block(logs.data(), logs.rows(), logs.cols(), terms_.data(), columns, scale.data());
   for (Index j = 0; j <= n; ++j) {
     auto logs_of = scale.row(j).head(whole_vectors(columns)).array();

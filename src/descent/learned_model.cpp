@@ -82,7 +82,9 @@ void LearnedModel::validate() const {
   }
   require(reach >= 1 && reach <= 10, formatted("reaches to {}, expected 1 to 10", reach));
   require_size("rows of scales", gate.log_scales.rows(), n + 1);
-  require_size("columns of scales", gate.log_scales.cols(), polynomial_terms(n, 2));
+  require(polynomial_order(n, gate.log_scales.cols()) >= 0,
+          formatted("has {} columns of scales, expected a polynomial of {} values",
+                    gate.log_scales.cols(), n));
   require_finite("scales", gate.log_scales);
   require(!std::isnan(gate.residual) && !std::isnan(gate.step) && !std::isnan(gate.overshoot),
           "has a gate that is not a number");

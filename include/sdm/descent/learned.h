@@ -113,7 +113,8 @@ struct LearnedModel {
     // The largest each: residual, step that the last map would still take, way outside the box; all
     // relative to what is usual at that state.
     double residual = 0, step = 0, overshoot = 0;
-    Block<double> log_scales;   // (states + 1) x terms(2): log error of each value, log residual
+    // (states + 1) x terms of an order: log error of each value, log residual.
+    Block<double> log_scales;
     std::vector<float> scores;  // ascending: error over scale of each checked sample
   } gate;
 
@@ -140,6 +141,13 @@ struct LearnedModel {
 /// Number of monomials of n values up to an order of 0, 1 or 2.
 constexpr Index polynomial_terms(Index n, int order) {
   return order == 0 ? 1 : order == 1 ? 1 + n : 1 + n + n * (n + 1) / 2;
+}
+
+/// The order that has so many monomials, or -1.
+constexpr int polynomial_order(Index n, Index terms) {
+  for (int order = 0; order <= 2; ++order)
+    if (polynomial_terms(n, order) == terms) return order;
+  return -1;
 }
 
 /// A solver for one function, learned from nothing but the function and the range of its states

@@ -60,6 +60,7 @@ constexpr double kGateShare = 0.9995;  // of the checked samples pass each test 
 constexpr double kDecades = 1e3;       // values that spread wider are seen on a log scale
 constexpr double kHuge = 1e300;        // stands for an infinite value
 constexpr Index kExamples = 128;
+constexpr Index kMostFeatures = 1000;  // of which principal components are taken directly
 constexpr Index kPilot = 64;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -223,10 +224,10 @@ class Learner {
     exact_ = values(Eigen::all, good);
     samples.y = exact_;
     const char* purpose = even ? "learn: noise" : "learn: fresh noise";
-    for (Index i = 0; i < samples.size(); ++i) {
+    pool_.run(samples.size(), [&](Index i, int) {
       Random random(options_.seed, purpose, static_cast<std::uint64_t>(i));
       options_.noise.add(samples.y.col(i), random);
-    }
+    });
     if (!samples.y.allFinite()) throw Error("learn: the noise makes a value that is not finite");
   }
 
@@ -286,19 +287,26 @@ class Learner {
     compress(model_, values);
     values.array().colwise() *= model_.weight.array();
     values.colwise() -= values.rowwise().mean().eval();
+    // With many features the span of some samples stands for all: the smaller Gram matrix will do.
     const Index m = values.rows();
-    const Matrix<double> columns = values;
-    Matrix<double> covariance = Matrix<double>::Zero(m, m);
-    linear::blas::multiply<double>(false, true, m, m, columns.cols(),
-                                   1.0 / static_cast<double>(columns.cols()), columns.data(), m,
-                                   columns.data(), m, 0.0, covariance.data(), m);
+    const bool dual = m > kMostFeatures;
+    const Matrix<double> columns =
+        values.leftCols(dual ? std::min(values.cols(), kMostFeatures) : values.cols());
+    const Index size = dual ? columns.cols() : m, count = columns.cols();
+    Matrix<double> gram = Matrix<double>::Zero(size, size);
+    linear::blas::multiply<double>(dual, !dual, size, size, dual ? m : count,
+                                   1.0 / static_cast<double>(count), columns.data(), m,
+                                   columns.data(), m, 0.0, gram.data(), size);
     Vector<double> variances;
-    linear::blas::eigen_symmetric(covariance, variances);
+    linear::blas::eigen_symmetric(gram, variances);
     Index kept = 0;
-    while (kept < std::min(m, options_.max_components) && variances[m - 1 - kept] > kDrowned)
+    while (kept < std::min(size, options_.max_components) && variances[size - 1 - kept] > kDrowned)
       ++kept;
     kept = std::max<Index>(kept, 1);
-    model_.components = covariance.rightCols(kept).rowwise().reverse().transpose();
+    const Matrix<double> leading = gram.rightCols(kept).rowwise().reverse();
+    model_.components = dual
+                            ? Matrix<double>((columns * leading).colwise().normalized().transpose())
+                            : Matrix<double>(leading.transpose());
     // The sign of an eigenvector is the library's whim.
     for (Index k = 0; k < kept; ++k) {
       Index largest = 0;
@@ -586,7 +594,6 @@ class Learner {
     const Index count = fresh.size();
     model_.record.calibration = count;
     model_.record.error = model_.record.median = Vector<double>::Zero(n());
-    model_.gate.log_scales = Block<double>::Zero(n() + 1, polynomial_terms(n(), 2));
 
     fresh.u.resize(n(), count);
     fresh.c.resize(q() + 1, count);
@@ -619,10 +626,12 @@ class Learner {
 
   /// Log error of each value, and log residual, as polynomials of the answer.
   void fit_scales(const Samples& fresh, const Vector<double>& residual, Index used) {
-    const Index terms = polynomial_terms(n(), 2);
+    int order = 2;
+    while (order > 0 && 10 * polynomial_terms(n(), order) > used) --order;
     const Matrix<double>& u = fresh.u;
-    Block<double> states = u.leftCols(used).cwiseMin(1).cwiseMax(-1), rows(terms, used);
-    polynomial_rows(states, 2, used, rows);
+    Block<double> states = u.leftCols(used).cwiseMin(1).cwiseMax(-1),
+                  rows(polynomial_terms(n(), order), used);
+    polynomial_rows(states, order, used, rows);
     Matrix<double> logs(used, n() + 1);
     for (Index j = 0; j <= n(); ++j) {
       Vector<double> sizes =

@@ -10,6 +10,7 @@
 #include "sdm/descent/train/train_partition.h"
 #include "tests/allocation_count.h"
 #include "tests/io/expect_error.h"
+#include "tests/linear/random.h"
 
 namespace sdm {
 namespace {
@@ -394,6 +395,24 @@ TEST(Learn, LearnsAroundHolesWhereHHasNoValue) {
   const auto nowhere = [](const auto& x, auto&& out) { out[0] = std::sqrt(x[0] - 0.9); };
   options.features = 1;
   expect_error([&] { learn(nowhere, Box{{-1, 1}}, options); }, "not numbers");
+}
+
+TEST(Learn, TakesManyStatesAndMoreFeaturesThanComponents) {
+  constexpr Index n = 40, m = 1200;
+  const Matrix<double> a = random_matrix<double>(m, n, 1);
+  const auto h = [&](const auto& x) { return Vector<double>((0.3 * (a * x)).array().tanh()); };
+  const Box box(std::vector<Axis>(n, Axis{-1, 1}));
+  LearnOptions options = small(Noise::gaussian(0.01));
+  options.samples = 2500;
+  options.calibration = 800;
+  options.max_components = 64;
+  const Learned learned = learn(h, box, options);
+  EXPECT_GE(learned.model().components.rows(), n);
+  const auto fill = [&](const auto& x, auto&& out) { out = h(x); };
+  const Problems p = problems(fill, m, box, Noise::gaussian(0.01), 100);
+  const Answers answers = learned.solve_batch(p.y);
+  EXPECT_LT(errors(answers.x, p.x).maxCoeff(), 0.05);
+  EXPECT_GT(answers.count(Trust::kTrusted), 95);
 }
 
 TEST(Learn, MindsNoFeatureThatNeverVaries) {
