@@ -14,6 +14,15 @@ namespace sdm::peers {
 
 /// One value of each of up to 64 problems.
 inline constexpr Index kLanes = 64;
+
+/// first, first + step, ... as a table.
+template <int M>
+constexpr std::array<double, M> evenly(double first, double step) {
+  std::array<double, M> values{};
+  for (int i = 0; i < M; ++i) values[static_cast<std::size_t>(i)] = first + step * i;
+  return values;
+}
+
 using Lanes = Eigen::Array<double, 1, Eigen::Dynamic, Eigen::RowMajor, 1, kLanes>;
 
 /// A round Gaussian of K x K pixels, the first of which is at (First, First): amplitude, centre x
@@ -24,10 +33,12 @@ struct GaussianPeak {
   using Line = Eigen::Array<double, K, 1>;
 
   static void evaluate(const double* b, double* values, double* jacobian) {
-    const Line at = Line::LinSpaced(First, First + K - 1);
+    static constexpr auto pixels = evenly<K>(First, 1);
+    const Eigen::Map<const Line> at(pixels.data());
     const double inverse = 1 / (b[3] * b[3]);
     const Line dx = at - b[1], dy = at - b[2];
-    const Line ex = (dx.square() * (-0.5 * inverse)).exp(), ey = (dy.square() * (-0.5 * inverse)).exp();
+    const Line ex = (dx.square() * (-0.5 * inverse)).exp();
+    const Line ey = (dy.square() * (-0.5 * inverse)).exp();
     using Column = Eigen::Map<Line>;
     for (int r = 0; r < K; ++r) {
       const Line e = ex * ey[r];
@@ -61,10 +72,11 @@ struct GaussianPeak {
 struct T2Relaxation {
   static constexpr int N = 3, M = 32;
   using Values = Eigen::Array<double, M, 1>;
-  static double time(int i) { return 10.0 * (i + 1); }
+  static constexpr auto times = evenly<M>(10, 10);
+  static double time(int i) { return times[static_cast<std::size_t>(i)]; }
 
   static void evaluate(const double* b, double* values, double* jacobian) {
-    const Values t = Values::LinSpaced(time(0), time(M - 1));
+    const Eigen::Map<const Values> t(times.data());
     const Values e = (t * (-1 / b[1])).exp();
     Eigen::Map<Values> h(values);
     h = b[0] * e + b[2];
@@ -86,10 +98,11 @@ struct T2Relaxation {
 struct Lifetimes {
   static constexpr int N = 4, M = 256;
   using Values = Eigen::Array<double, M, 1>;
-  static double time(int i) { return 0.05 * (i + 0.5); }
+  static constexpr auto times = evenly<M>(0.025, 0.05);
+  static double time(int i) { return times[static_cast<std::size_t>(i)]; }
 
   static void evaluate(const double* b, double* values, double* jacobian) {
-    const Values t = Values::LinSpaced(time(0), time(M - 1));
+    const Eigen::Map<const Values> t(times.data());
     const Values first = (t * (-1 / b[1])).exp(), second = (t * (-1 / b[3])).exp();
     Eigen::Map<Values> h(values);
     h = b[0] * first + b[2] * second;
@@ -113,10 +126,11 @@ struct Lifetimes {
 struct Decay {
   static constexpr int N = 3, M = 40;
   using Values = Eigen::Array<double, M, 1>;
-  static double time(int i) { return 0.1 * i; }
+  static constexpr auto times = evenly<M>(0, 0.1);
+  static double time(int i) { return times[static_cast<std::size_t>(i)]; }
 
   static void evaluate(const double* b, double* values, double* jacobian) {
-    const Values t = Values::LinSpaced(time(0), time(M - 1));
+    const Eigen::Map<const Values> t(times.data());
     const Values e = (t * -b[1]).exp();
     Eigen::Map<Values> h(values);
     h = b[0] * e + b[2];
