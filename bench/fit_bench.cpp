@@ -104,6 +104,7 @@ int main(int argc, char** argv) {
          {std::pair{"sdm", RefineWhen::kNever}, {"sdm_refined", RefineWhen::kAlways}}) {
       LearnedSolveOptions solve_options;
       solve_options.refine = when;
+      solve_options.refine_options.cost_tolerance = 1e-6;  // as the peers have it
       add(fit, method, [=] {
         benchmark::DoNotOptimize(learned->solve_batch(samples->y, solve_options).x.data());
       });
