@@ -58,6 +58,11 @@ const std::vector<Experiment>& all_experiments() {
        run_nist,
        45,
        12},
+      {{"fits",
+        "curves fitted by the million: SDM, SDM + refine, Ceres and its TinySolver, cminpack"},
+       run_fits,
+       400,
+       12},
   };
   return experiments;
 }

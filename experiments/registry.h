@@ -83,5 +83,6 @@ Results run_tracking(const ExperimentContext& context);
 Results run_pose(const ExperimentContext& context);
 Results run_headpose(const ExperimentContext& context);
 Results run_rigid(const ExperimentContext& context);
+Results run_fits(const ExperimentContext& context);
 
 }  // namespace sdm::experiments

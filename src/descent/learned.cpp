@@ -1,6 +1,7 @@
 #include "sdm/descent/learned.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -24,20 +25,22 @@ double conformal_bound(const std::vector<float>& ascending, double confidence) {
 
 /// What one worker solves with.
 struct Workspace {
-  LearnedBlock block, single;
+  LearnedBlock block, refined, single;  // the maps' answers, the refined ones, one fit at a time
   Refiner<> refiner;
-  Vector<double> x, values, scratch, seed_u, best_u, components;
+  Vector<double> x, y, scratch, u, best_u, components;
+  std::array<Index, kBlockColumns> refined_columns{};  // of the block
   std::vector<std::pair<double, Index>> nearest;
   RefineOptions refine_options;
 
   Workspace(const LearnedModel& model, const RefineOptions& options)
       : block(model),
+        refined(model),
         single(model),
         refiner(model.states(), model.features),
         x(model.states()),
-        values(model.features),
+        y(model.features),
         scratch(model.states() + model.features),
-        seed_u(model.states()),
+        u(model.states()),
         best_u(model.states()),
         components(model.components.rows()),
         nearest(at(model.example_states.cols())),
@@ -74,15 +77,12 @@ class LearnedRun {
     block.measure_distance();
     block.judge(model_);
     Index evaluations = block.evaluations * block.columns;
+    space.refined.columns = 0;
     for (Index i = 0; i < block.columns; ++i) {
-      const bool trusted =
-          is_inside(block, i) && is_usual(block, i) && block.pending[at(i)] <= model_.gate.step;
-      const bool refine = options_.refine == RefineWhen::kAlways ||
-                          (options_.refine == RefineWhen::kDoubtful && !trusted);
-      if (refine) {
-        evaluations += polish(space, i);
-        ++refined_[static_cast<std::size_t>(worker)];
-        write(space.single, 0, first + i, after_refining(space.single, trusted));
+      const bool trusted = is_trusted(block, i);
+      if (options_.refine == RefineWhen::kAlways ||
+          (options_.refine == RefineWhen::kDoubtful && !trusted)) {
+        evaluations += take_refined(space, i);
       } else {
         write(block, i, first + i,
               trusted                                      ? Trust::kTrusted
@@ -90,6 +90,22 @@ class LearnedRun {
                                                            : Trust::kFailed);
       }
     }
+    if (space.refined.columns > 0) {
+      look(space.refined);
+      evaluations += space.refined.columns;
+    }
+    for (Index k = 0; k < space.refined.columns; ++k) {
+      const Index i = space.refined_columns[at(k)];
+      const bool trusted = is_trusted(block, i);
+      // A trusted answer that refining moves out of the box, at a usual residual, is the best fit.
+      if (is_good(space.refined, k) || (trusted && is_usual(space.refined, k))) {
+        write(space.refined, k, first + i, after_refining(space.refined, k, trusted));
+      } else {
+        evaluations += try_further_starts(space, k);
+        write(space.single, 0, first + i, after_refining(space.single, 0, trusted));
+      }
+    }
+    refined_[static_cast<std::size_t>(worker)] += space.refined.columns;
     evaluations_[static_cast<std::size_t>(worker)] += evaluations;
   }
 
@@ -105,9 +121,15 @@ class LearnedRun {
   bool is_inside(const LearnedBlock& block, Index i) const {
     return block.overshoot[at(i)] <= model_.gate.overshoot;
   }
-  Trust after_refining(const LearnedBlock& single, bool trusted_before) const {
-    if (!is_usual(single, 0)) return Trust::kFailed;
-    if (!is_inside(single, 0)) return Trust::kOutside;
+  bool is_good(const LearnedBlock& block, Index i) const {
+    return is_usual(block, i) && is_inside(block, i);
+  }
+  bool is_trusted(const LearnedBlock& block, Index i) const {
+    return is_good(block, i) && block.pending[at(i)] <= model_.gate.step;
+  }
+  Trust after_refining(const LearnedBlock& block, Index i, bool trusted_before) const {
+    if (!is_usual(block, i)) return Trust::kFailed;
+    if (!is_inside(block, i)) return Trust::kOutside;
     return trusted_before ? Trust::kTrusted : Trust::kRefined;
   }
 
@@ -122,81 +144,96 @@ class LearnedRun {
     answers_.relative_residual[to] = block.relative_residual[at(from)];
   }
 
-  /// Refines from the maps' answer, and where that is no good from the examples most like y. Leaves
-  /// the best of them in `single`. Gives the evaluations of h.
-  int polish(Workspace& space, Index column) {
+  /// Refines the maps' answer to a column of the block into the next of `refined`, which is looked
+  /// at when all are there. Gives the evaluations of h.
+  int take_refined(Workspace& space, Index column) {
+    LearnedBlock& refined = space.refined;
+    const Index to = refined.columns++;
+    space.refined_columns[at(to)] = column;
+    refined.y.col(to) = space.y = space.block.y.col(column);
+    refined.target.col(to) = space.block.target.col(column);
+    space.u = space.block.u.col(column);
+    const int evaluations = space.block.residual[at(column)] < kInfinity ? refine_from_u(space) : 0;
+    refined.u.col(to) = space.u;
+    return evaluations;
+  }
+
+  /// Refines from the examples most like y, which is that of a column of `refined`. Leaves the best
+  /// of all in `single`. Gives the evaluations of h.
+  int try_further_starts(Workspace& space, Index column) {
     LearnedBlock& single = space.single;
-    single.y.col(0) = space.block.y.col(column);
-    single.target.col(0) = space.block.target.col(column);
-    space.seed_u = space.block.u.col(column);
-    int evaluations = 0;
-    double best_cost = kInfinity;
-    const auto attempt = [&] {
-      evaluations += refine_single(space);
+    single.y.col(0) = space.y = space.refined.y.col(column);
+    single.target.col(0) = space.refined.target.col(column);
+    const auto cost_of = [&](const LearnedBlock& block, Index i) {
       double cost = 0;
       for (Index r = 0; r < model_.features; ++r) {
-        const double e = weight(r) * (single.values(r, 0) - single.y(r, 0));
+        const double e = weight(r) * (block.values(r, i) - block.y(r, i));
         cost += e * e;
       }
-      if (cost < best_cost) {
-        best_cost = cost;
-        space.best_u = single.u.col(0);
-      }
+      return cost;
     };
-    if (space.block.residual[at(column)] < kInfinity) attempt();
-    const auto is_good = [&] { return is_usual(single, 0) && is_inside(single, 0); };
-    if (best_cost < kInfinity && is_good()) return evaluations;
+    int evaluations = 0;
+    space.best_u = space.refined.u.col(column);
+    double best_cost = cost_of(space.refined, column);
     find_nearest(space);
     const Index starts =
         std::min<Index>(options_.further_starts, static_cast<Index>(space.nearest.size()));
     for (Index s = 0; s < starts; ++s) {
-      space.seed_u = model_.example_states.col(space.nearest[at(s)].second);
-      attempt();
-      if (is_good()) return evaluations;
+      space.u = model_.example_states.col(space.nearest[at(s)].second);
+      evaluations += refine_from_u(space) + 1;
+      single.u.col(0) = space.u;
+      look(single);
+      if (is_good(single, 0)) return evaluations;
+      const double cost = cost_of(single, 0);
+      if (cost < best_cost || !std::isfinite(best_cost)) {
+        best_cost = cost;
+        space.best_u = space.u;
+      }
     }
-    single.u.col(0) = best_cost < kInfinity ? space.best_u : space.seed_u;
+    single.u.col(0) = space.best_u;
     look(single);
     return evaluations + 1;
   }
 
-  void look(LearnedBlock& single) const {
-    single.place(model_);
-    single.evaluate(h_);
-    single.measure(model_);
-    single.measure_distance();
-    single.judge(model_);
+  void look(LearnedBlock& block) const {
+    block.place(model_);
+    block.evaluate(h_);
+    block.measure(model_);
+    block.measure_distance();
+    block.judge(model_);
   }
 
   double weight(Index feature) const {
     return model_.noise.size() == 0 ? 1 : 1 / model_.noise[feature];
   }
 
-  /// Refines from seed_u into `single`, in u, where all values are of one size. h is finite there.
-  int refine_single(Workspace& space) {
-    LearnedBlock& single = space.single;
+  /// Refines space.u for space.y, in u, where all values are of one size. h is finite there.
+  int refine_from_u(Workspace& space) {
     const Index n = model_.states(), m = model_.features;
     Vector<double>& x = space.x;
+    const bool weighted = model_.noise.size() > 0;
     const auto residual = [&](const auto& u, auto&& out) {
       for (Index j = 0; j < n; ++j) x[j] = model_.box.from_unit(j, u[j]);
       h_(ConstBlockRef<double>(Eigen::Map<const Block<double>>(x.data(), n, 1)),
-         BlockRef<double>(Eigen::Map<Block<double>>(space.values.data(), m, 1)), space.scratch);
-      for (Index r = 0; r < m; ++r) out[r] = weight(r) * (space.values[r] - single.y(r, 0));
+         BlockRef<double>(Eigen::Map<Block<double>>(out.data(), m, 1)), space.scratch);
+      out -= space.y;
+      if (weighted) out.array() /= model_.noise.array();
     };
     const auto jacobian = [&](const auto& u, auto&& out) {
       for (Index j = 0; j < n; ++j) x[j] = model_.box.from_unit(j, u[j]);
       h_.jacobian()(x, out);
       for (Index j = 0; j < n; ++j) out.col(j) *= model_.box.slope(j, x[j]);
-      if (model_.noise.size() > 0)
-        for (Index r = 0; r < m; ++r) out.row(r) *= weight(r);
+      if (weighted) out.array().colwise() /= model_.noise.array();
     };
-    Vector<double>& u = space.seed_u;
-    if (!h_.jacobian() && m == n) seed_broyden(u, space);
-    const RefineSummary summary =
-        h_.jacobian() ? space.refiner.refine(u, residual, jacobian, space.refine_options)
-                      : space.refiner.refine(u, residual, NoJacobian{}, space.refine_options);
-    single.u.col(0) = u;
-    look(single);
-    return summary.evaluations + 1;
+    if (!h_.jacobian() && m == n) seed_broyden(space.u, space);
+    try {
+      return (h_.jacobian()
+                  ? space.refiner.refine(space.u, residual, jacobian, space.refine_options)
+                  : space.refiner.refine(space.u, residual, NoJacobian{}, space.refine_options))
+          .evaluations;
+    } catch (const Error&) {
+      return 1;  // no derivatives there: the state stays, and the gate judges it
+    }
   }
 
   /// The last map at u as an inverse of the Jacobian: it moves u by -R (h(x) - y) / noise.

@@ -127,9 +127,10 @@ void LearnedBlock::measure(const LearnedModel& model) {
 }
 
 void LearnedBlock::measure_distance() {
-  Eigen::Map<Eigen::RowVectorXd> sums(distance.data(), kBlockColumns);
+  Eigen::Map<Eigen::RowVectorXd> sums(distance.data(), columns);
   sums.setZero();
-  for (Index r = 0; r < y.rows(); ++r) sums.array() += (values.row(r) - y.row(r)).array().square();
+  for (Index r = 0; r < y.rows(); ++r)
+    sums.array() += (values.row(r).head(columns) - y.row(r).head(columns)).array().square();
   sums = sums.cwiseSqrt();
 }
 
