@@ -334,6 +334,12 @@ void LearnedSolveOptions::validate() const {
   if (further_starts < 0)
     throw Error(formatted("further_starts is {}, expected 0 or more", further_starts));
   refine_options.validate();
+  if (refine_options.lower.size() > 0 || refine_options.upper.size() > 0 ||
+      refine_options.seed.size() > 0 || refine_options.covariance)
+    throw Error(
+        "refine_options of a learned solver has bounds, a seed or asks for a covariance: it works "
+        "in "
+        "the box's own coordinates and sees to these itself; call sdm::refine for them");
 }
 
 Learned::Learned(LearnedModel model, AnyFunction h, StartRule start)

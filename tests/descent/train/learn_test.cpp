@@ -495,6 +495,9 @@ TEST(Learn, RefusesOptionsAndMeasurementsThatMakeNoSense) {
   options.confidence = 1;
   expect_error([&] { decay_solver().solve(Vector<double>::Ones(kPoints), options); },
                "confidence is 1");
+  options.confidence = 0.9;
+  options.refine_options.lower = Vector<double>::Zero(3);
+  expect_error([&] { decay_solver().solve(Vector<double>::Ones(kPoints), options); }, "bounds");
 }
 
 TEST(Learn, TellsHowFarItIs) {
