@@ -16,5 +16,6 @@ void add_pose(CLI::App& app);
 void add_reproduce(CLI::App& app);
 void add_track(CLI::App& app);
 void add_train(CLI::App& app);
+void add_train_detector(CLI::App& app);
 
 }  // namespace sdm::app

@@ -68,6 +68,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   sdm::app::add_reproduce(app);
   sdm::app::add_track(app);
   sdm::app::add_train(app);
+  sdm::app::add_train_detector(app);
 
   forbid_negative_seeds(app);
 

@@ -5,20 +5,14 @@
 
 #include "base/formatted.h"
 #include "sdm/base/error.h"
+#include "sdm/face/detector.h"
 #include "sdm/pose/object.h"
 
 namespace sdm::face {
 namespace {
 
-// Faces nearer than this, in units of the larger one, and of about the same size are one face.
-constexpr float kSamePlace = 0.7F, kSameSize = 2;
 // A face smaller than this says nothing: an eye of about 1.2 pixels.
 constexpr float kLeastUnit = 4;
-
-bool same_face(const Similarity& a, const Similarity& b) {
-  const float large = std::max(a.scale(), b.scale()), small = std::min(a.scale(), b.scale());
-  return std::hypot(a.x - b.x, a.y - b.y) < kSamePlace * large && large < kSameSize * small;
-}
 
 bool is_inside(const Similarity& place, image::ByteView grey) {
   return place.x >= 0 && place.y >= 0 && place.x < static_cast<float>(grey.width) &&
