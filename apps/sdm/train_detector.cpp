@@ -131,13 +131,11 @@ void run(const DetectorArguments& a) {
   const face::TrainedDetector trained = face::train_detector(faces, backgrounds, options, observer);
   progress.clear();
   trained.model.save(a.output);
-  fmt::print("{:<16} {:>8} {:>8} {:>10} {:>22}\n", "template", "objects", "others", "recall",
-             "passed of a million");
+  fmt::print("{:<16} {:>8} {:>8} {:>22}\n", "template", "objects", "others", "passed of a million");
   for (const face::TemplateSummary& one : trained.templates)
-    fmt::print("{:<16} {:>8} {:>8} {:>8.2f} % {:>22.1f}\n", one.name, one.faces, one.others,
-               100 * one.recall, one.passed);
+    fmt::print("{:<16} {:>8} {:>8} {:>22.1f}\n", one.name, one.faces, one.others, one.passed);
   fmt::print(
-      "held-out windows on objects found: {:.2f} %; a window is {} x {} cells of {:.3f} "
+      "held-out objects found: {:.2f} %; a window is {} x {} cells of {:.3f} "
       "units\n",
       100 * trained.recall, trained.model.columns, trained.model.rows, trained.model.cell);
   fmt::print("wrote {} ({:.0f} kB) in {:.0f} s\n", a.output.string(),
@@ -200,7 +198,7 @@ void add_train_detector(CLI::App& app) {
   command->add_option("--penalty", o.penalty, "Ridge, relative")
       ->capture_default_str()
       ->group(learn);
-  command->add_option("--recall", o.recall, "Share of held-out windows that pass the templates")
+  command->add_option("--recall", o.recall, "Share of held-out objects that the templates find")
       ->capture_default_str()
       ->group(learn);
   command->add_option("--gate-recall", o.gate_recall, "Share of them that pass the gate")

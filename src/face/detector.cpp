@@ -188,9 +188,9 @@ void Detector::State::scan(image::ByteView grey) {
       };
       if (gate) {
         scan_row(pyramid.grid(), y, gate->weights, sums);
-        const float open = model->gate_threshold + options.threshold;
         for (int x = 0; x < columns; ++x)
-          if (gate->score(sums[static_cast<std::size_t>(x)]) >= open) try_window(x);
+          if (gate->score(sums[static_cast<std::size_t>(x)]) >= model->gate_threshold)
+            try_window(x);
       } else {
         for (int x = 0; x < columns; ++x) try_window(x);
       }

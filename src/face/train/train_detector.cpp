@@ -15,6 +15,7 @@
 #include "sdm/base/thread_pool.h"
 #include "sdm/image/hog.h"
 #include "sdm/image/resample.h"
+#include "sdm/image/warp.h"
 #include "sdm/linear/ridge.h"
 
 namespace sdm::face {
@@ -26,6 +27,8 @@ constexpr double kDegree = std::numbers::pi / 180;
 constexpr double kOff = 0.5, kLogScale = 0.11;
 // Windows that overlap a face more than this (intersection over union) are not learned from.
 constexpr float kOverlap = 0.25F;
+// A window this near a face, in units, and of this ratio to its size finds it.
+constexpr float kNearPlace = 0.35F, kNearSize = 1.2F;
 constexpr float kSmallest = 32;  // px, of a window in a background
 constexpr int kMaxSide = 2000;
 constexpr int kNewton = 8;  // rounds of least squares at most
@@ -143,6 +146,13 @@ class Training {
   Windows mine(const Linear& linear, bool held_out, int most, float above, long* seen = nullptr);
   bool is_free(const Background& background, const Similarity& place) const;
   Linear solve(const Windows& faces, const Windows& rest, const Linear* from);
+  // What the templates say of a window.
+  struct Said {
+    double gate = 0, best = -1e3;
+  };
+  std::vector<Said> ask_near(const DetectorModel& model, std::size_t face, double angle,
+                             Pyramid& pyramid) const;
+  void set_thresholds(TrainedDetector& trained);
   Linear learn(const Pose& pose, double begin, double end, TemplateSummary& summary);
 
   const std::vector<TrainingFace>* faces_;
@@ -438,6 +448,85 @@ Linear Training::learn(const Pose& pose, double begin, double end, TemplateSumma
   return linear;
 }
 
+// The windows near a face, turned by an angle: what the gate and the best template say of each.
+std::vector<Training::Said> Training::ask_near(const DetectorModel& model, std::size_t face,
+                                               double angle, Pyramid& pyramid) const {
+  const image::ByteView whole = (*faces_)[face].picture;
+  const double u = 0.5 * (whole.width - 1), v = 0.5 * (whole.height - 1), c = std::cos(angle),
+               s = std::sin(angle);
+  image::AffineMap back;
+  back << c, s, u - c * u - s * v,  //
+      -s, c, v + s * u - c * v;
+  image::Image<std::uint8_t> turned(whole.width, whole.height);
+  image::warp_affine(whole, back, turned);
+  const Similarity before = fit_similarity(mean_, shapes_[face]);
+  const double x = static_cast<double>(before.x) - u, y = static_cast<double>(before.y) - v;
+  const auto at_x = static_cast<float>(u + c * x - s * y),
+             at_y = static_cast<float>(v + s * x + c * y), unit = before.scale();
+  const auto score = [](const DetectorTemplate& one, const ScanTemplate& weights,
+                        const image::CellGrid& grid, int column, int row) {
+    return static_cast<double>(one.scale * static_cast<float>(scan_at(grid, column, row, weights)) +
+                               one.bias);
+  };
+  const auto weights_of = [&](const DetectorTemplate& one) {
+    return ScanTemplate(shape_.columns, shape_.rows, one.weights);
+  };
+  std::vector<ScanTemplate> weights;
+  for (const DetectorTemplate& one : model.templates) weights.push_back(weights_of(one));
+  const ScanTemplate gate = model.has_gate() ? weights_of(model.gate) : ScanTemplate();
+  std::vector<Said> said;
+  const float window = unit * shape_.cell * static_cast<float>(shape_.columns);
+  pyramid.start(turned, shape_, window / kNearSize, window * kNearSize, kMaxSide);
+  while (pyramid.next())
+    for (int row = 0; row < pyramid.rows(); ++row)
+      for (int column = 0; column < pyramid.columns(); ++column) {
+        const Similarity place = pyramid.place(column, row);
+        if (std::hypot(place.x - at_x, place.y - at_y) > kNearPlace * unit) continue;
+        Said& one = said.emplace_back();
+        if (model.has_gate()) one.gate = score(model.gate, gate, pyramid.grid(), column, row);
+        for (std::size_t t = 0; t < weights.size(); ++t)
+          one.best = std::max(one.best,
+                              score(model.templates[t], weights[t], pyramid.grid(), column, row));
+      }
+  return said;
+}
+
+// So that the shares of the held-out faces that the options ask for are found, upright and leaning.
+void Training::set_thresholds(TrainedDetector& trained) {
+  DetectorModel& model = trained.model;
+  std::vector<double> angles{0};
+  for (const double lean : options_.leans) angles.insert(angles.end(), {-lean, lean});
+  std::vector<std::size_t> held;
+  for (std::size_t i = kEvery - 1; i < faces_->size(); i += kEvery) held.push_back(i);
+  std::vector<std::vector<Said>> said(held.size() * angles.size());
+  std::deque<Pyramid> pyramids(static_cast<std::size_t>(pool_.threads()));
+  pool_.run(static_cast<Index>(said.size()), [&](Index i, int thread) {
+    const auto at = static_cast<std::size_t>(i);
+    said[at] = ask_near(model, held[at / angles.size()], angles[at % angles.size()] * kDegree,
+                        pyramids[static_cast<std::size_t>(thread)]);
+  });
+  const auto best_of = [&](const auto& value) {
+    std::vector<double> best;
+    for (const std::vector<Said>& face : said) {
+      best.push_back(-1e3);
+      for (const Said& one : face) best.back() = std::max(best.back(), value(one));
+    }
+    return best;
+  };
+  if (model.has_gate())
+    model.gate_threshold = static_cast<float>(
+        quantile(best_of([](const Said& one) { return one.gate; }), 1 - options_.gate_recall));
+  const auto open = static_cast<double>(model.gate_threshold);
+  const std::vector<double> best = best_of(
+      [&](const Said& one) { return !model.has_gate() || one.gate >= open ? one.best : -1e3; });
+  model.threshold = static_cast<float>(quantile(best, 1 - options_.recall));
+  trained.recall =
+      static_cast<double>(std::count_if(
+          best.begin(), best.end(),
+          [&](double score) { return score >= static_cast<double>(model.threshold); })) /
+      static_cast<double>(best.size());
+}
+
 TrainedDetector Training::run() {
   measure();
   say(0, "drawing backgrounds");
@@ -453,7 +542,6 @@ TrainedDetector Training::run() {
   model.licence = options_.licence;
   const std::vector<int> mirror = image::mirror_permutation(shape_.columns, shape_.rows);
   std::vector<Linear> learned(poses_.size());
-  std::vector<Windows> held(poses_.size());  // faces
   for (std::size_t i = 0; i < poses_.size(); ++i) {
     const Pose& pose = poses_[i];
     TemplateSummary summary;
@@ -471,13 +559,12 @@ TrainedDetector Training::run() {
           pose, 0.02 + 0.96 * static_cast<double>(i) / static_cast<double>(poses_.size()),
           0.02 + 0.96 * static_cast<double>(i + 1) / static_cast<double>(poses_.size()), summary);
     }
-    held[i] = draw_faces(pose, true);
-    if (pose.is_gate) {
+    if (pose.is_gate || pose.mirror_of >= 0) {
       trained.templates.push_back(summary);
       continue;
     }
     // As log odds: of the windows of one held-out picture that come to be looked at, one is a face.
-    const Windows hard = mine(linear, true, 1000, -0.5F);
+    const Windows held = draw_faces(pose, true), hard = mine(linear, true, 1000, -0.5F);
     std::vector<double> scores, labels, divisors;
     const auto score_all = [&](const Windows& windows, double label, double divisor) {
       for (std::size_t k = 0; k < windows.size(); k += size()) {
@@ -486,8 +573,8 @@ TrainedDetector Training::run() {
         divisors.push_back(divisor);
       }
     };
-    score_all(held[i], 1,
-              static_cast<double>(held[i].size() / size()) /
+    score_all(held, 1,
+              static_cast<double>(held.size() / size()) /
                   static_cast<double>(backgrounds_->size() / kEvery));
     score_all(hard, -1, 1);
     const Logistic logistic = fit_logistic(scores, labels, divisors);
@@ -497,47 +584,14 @@ TrainedDetector Training::run() {
     trained.templates.push_back(summary);
   }
 
-  // The thresholds, from what the stored, narrow templates say.
-  std::vector<ScanTemplate> scanned;
+  for (std::size_t i = 0; i < poses_.size(); ++i)
+    (poses_[i].is_gate ? model.gate : model.templates.emplace_back()) =
+        quantised(learned[i], poses_[i]);
+  set_thresholds(trained);
   for (std::size_t i = 0; i < poses_.size(); ++i) {
-    const DetectorTemplate narrow = quantised(learned[i], poses_[i]);
-    (poses_[i].is_gate ? model.gate : model.templates.emplace_back()) = narrow;
-  }
-  const auto score_of = [&](const DetectorTemplate& one, const std::uint8_t* window) {
-    std::int32_t sum = 0;
-    for (std::size_t k = 0; k < size(); ++k) sum += one.weights[k] * window[k];
-    return static_cast<double>(one.scale * static_cast<float>(sum) + one.bias);
-  };
-  std::vector<double> best, gates;
-  for (std::size_t i = 0; i < poses_.size(); ++i) {
-    if (poses_[i].is_gate) continue;
-    for (std::size_t k = 0; k < held[i].size(); k += size()) {
-      double score = -HUGE_VAL;
-      for (const DetectorTemplate& one : model.templates)
-        score = std::max(score, score_of(one, held[i].data() + k));
-      best.push_back(score);
-      gates.push_back(model.has_gate() ? score_of(model.gate, held[i].data() + k) : 0);
-    }
-  }
-  model.threshold = static_cast<float>(quantile(best, 1 - options_.recall));
-  if (model.has_gate())
-    model.gate_threshold = static_cast<float>(quantile(gates, 1 - options_.gate_recall));
-  double passed = 0;
-  for (std::size_t i = 0; i < best.size(); ++i)
-    passed += best[i] >= static_cast<double>(model.threshold) &&
-              gates[i] >= static_cast<double>(model.has_gate() ? model.gate_threshold : 0);
-  trained.recall = passed / static_cast<double>(best.size());
-  for (std::size_t i = 0; i < poses_.size(); ++i) {
-    const bool is_gate = poses_[i].is_gate;
-    const double threshold = static_cast<double>(is_gate ? model.gate_threshold : model.threshold);
-    const DetectorTemplate& one = is_gate ? model.gate : model.templates[i];
-    double on_faces = 0;
-    for (std::size_t k = 0; k < held[i].size(); k += size())
-      on_faces += score_of(one, held[i].data() + k) >= threshold;
-    trained.templates[i].recall = on_faces * static_cast<double>(size()) /
-                                  static_cast<double>(std::max<std::size_t>(held[i].size(), 1));
+    const float threshold = poses_[i].is_gate ? model.gate_threshold : model.threshold;
     long seen = 0;
-    const Windows others = mine(learned[i], true, 1 << 30, static_cast<float>(threshold), &seen);
+    const Windows others = mine(learned[i], true, 1 << 30, threshold, &seen);
     trained.templates[i].passed =
         1e6 * static_cast<double>(others.size() / size()) / static_cast<double>(std::max(seen, 1L));
   }
