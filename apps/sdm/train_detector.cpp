@@ -135,9 +135,10 @@ void run(const DetectorArguments& a) {
   for (const face::TemplateSummary& one : trained.templates)
     fmt::print("{:<16} {:>8} {:>8} {:>22.1f}\n", one.name, one.faces, one.others, one.passed);
   fmt::print(
-      "held-out objects found: {:.2f} %; a window is {} x {} cells of {:.3f} "
+      "held-out objects found: {:.2f} % at a score of {:.2f}; a window is {} x {} cells of {:.3f} "
       "units\n",
-      100 * trained.recall, trained.model.columns, trained.model.rows, trained.model.cell);
+      100 * trained.recall, trained.model.threshold, trained.model.columns, trained.model.rows,
+      trained.model.cell);
   fmt::print("wrote {} ({:.0f} kB) in {:.0f} s\n", a.output.string(),
              static_cast<double>(fs::file_size(a.output)) / 1e3,
              std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());

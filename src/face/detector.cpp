@@ -285,6 +285,7 @@ Detector& Detector::operator=(Detector&&) noexcept = default;
 const DetectorOptions& Detector::options() const { return state_->options; }
 void Detector::set_options(const DetectorOptions& options) { state_->set(options); }
 const Detector::Work& Detector::work() const { return state_->work; }
+Index Detector::points() const { return state_->verifier ? state_->verifier->points() : 0; }
 
 std::span<const DetectedFace> Detector::detect(image::ByteView grey) {
   State& s = *state_;
@@ -319,6 +320,16 @@ std::span<const DetectedFace> Detector::detect(image::ByteView grey) {
     face->roll = std::atan2(face->place.b, face->place.a);
   }
   return {s.faces.data(), order.size()};
+}
+
+BoxDetector box_detector(Detector detector, const BoxConvention& convention) {
+  const auto shared = std::make_shared<Detector>(std::move(detector));
+  return [shared, convention](image::ByteView grey) {
+    std::vector<Box> boxes;
+    for (const DetectedFace& face : shared->detect(grey))
+      boxes.push_back(convention.box(face.place));
+    return boxes;
+  };
 }
 
 }  // namespace sdm::face

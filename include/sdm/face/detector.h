@@ -4,6 +4,7 @@
 #include <span>
 
 #include "sdm/face/aligner.h"
+#include "sdm/face/box_detector.h"
 #include "sdm/face/detector_model.h"
 
 namespace sdm::face {
@@ -67,6 +68,9 @@ class Detector {
   /// Throws Error naming the option that is out of range.
   void set_options(const DetectorOptions& options);
 
+  /// Of the faces it finds; 0: nothing verifies.
+  Index points() const;
+
   /// How many candidates the last picture had, and how many windows were looked at.
   struct Work {
     long windows = 0;
@@ -78,6 +82,10 @@ class Detector {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// The same as boxes of another convention, for what takes a BoxDetector: each is the box whose
+/// upright face has the place and size of the one found. Copies share the detector.
+BoxDetector box_detector(Detector detector, const BoxConvention& convention);
 
 /// Whether two places are of one face: nearer than most of the larger one and of about its size.
 bool same_face(const Similarity& a, const Similarity& b);

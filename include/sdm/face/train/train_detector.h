@@ -22,11 +22,11 @@ struct DetectorTrainerOptions {
   std::vector<int> mirror;
   UnitPoints unit{-1, -1};
 
-  int cells = 10;                    // of the longer side of a window
-  int border = 1;                    // of them, on either side, around the mean shape
-  double upright = 12;               // faces that lean less, to either side, are upright
-  std::vector<double> leans = {25};  // middles of the leaning templates
-  double lean = 13;                  // how far theirs reach to either side
+  int cells = 10;                        // of the longer side of a window
+  int border = 1;                        // of them, on either side, around the mean shape
+  double upright = 12;                   // faces that lean less, to either side, are upright
+  std::vector<double> leans = {22, 42};  // middles of the leaning templates
+  double lean = 11;                      // how far theirs reach to either side
   /// Of the faces sorted by how much they turn, to whichever side, the upright template sees this
   /// share, and the turned ones those beyond theirs.
   double frontal_share = 0.7, turned_from = 0.5;
@@ -35,11 +35,11 @@ struct DetectorTrainerOptions {
   int views = 2;          // windows drawn of each face and template
   int windows = 150;      // drawn from each background picture
   int rounds = 3;         // of mining what is taken for a face
-  int hard = 60;          // windows mined from a picture and template in a round, at most
+  int hard = 100;         // windows mined from a picture and template in a round, at most
   double penalty = 1e-3;  // ridge, relative to the features' energy
   /// The thresholds are such that this share of the held-out faces is found by some window: passes
   /// the gate, and scores enough.
-  double gate_recall = 0.999, recall = 0.995;
+  double gate_recall = 0.999, recall = 0.985;
 
   std::uint64_t seed = 1;
   int threads = 0;
