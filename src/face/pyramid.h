@@ -21,7 +21,7 @@ struct WindowShape {
 class Pyramid {
  public:
   /// Cells around the picture: windows may reach this far out.
-  static constexpr int kMargin = 2;
+  static constexpr int kMargin = 3;
 
   /// Windows of about `smallest` to `largest` pixels a row of cells; a picture with a longer side
   /// than max_side is halved until it has none, and its smallest windows are not seen. The picture

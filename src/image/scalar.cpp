@@ -280,9 +280,10 @@ void dense_hog(ByteView src, const DenseHogOptions& options, std::span<float> ou
 }
 
 CellNorm cell_norm(int cell, int margin) {
-  // A block whose votes come to a grey level a pixel is half flat: sums are of differences of two
-  // pixels, twice the gradient. A fifth of the norm is 255.
-  const float level = 2 * float(cell * cell);
+  // What is flat: less than this many grey levels a pixel. Sums are of differences of two pixels,
+  // twice the gradient. A fifth of the norm is 255.
+  constexpr float kFlat = 2.5F;
+  const float level = kFlat * 2 * float(cell * cell);
   return {margin, level * level, 5 * 255.F};
 }
 

@@ -36,7 +36,7 @@ TEST(ACellGrid, EqualsItsScalarTwinOnEveryTarget) {
 // The same votes in floats, with the block's norm and cut of dense_hog.
 TEST(ACellGrid, HoldsTheValuesOfDenseHog) {
   const auto picture = noise<std::uint8_t>(90, 60, 3);
-  const DenseHogOptions options{6, 1, Normalisation::l2_hys, 1};
+  const DenseHogOptions options{6, 1, Normalisation::l2_hys, 2.5F};
   std::vector<float> values(std::size_t(options.size(90, 60)));
   dense_hog(picture, options, values);
   CellGrid grid;

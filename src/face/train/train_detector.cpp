@@ -251,7 +251,7 @@ Windows Training::draw_faces(const Pose& pose, bool held_out) {
     worker.bytes = image::Image<std::uint8_t>(width, height);
     worker.resample((*faces_)[drawing.face].picture, map, worker.canvas);
     // Faces in the dark are faces.
-    const double contrast = std::exp(random.uniform(std::log(0.3), 0));
+    const double contrast = std::exp(random.uniform(std::log(0.4), 0));
     for (int r = 0; r < height; ++r)
       for (int c = 0; c < width; ++c)
         worker.bytes(c, r) = static_cast<std::uint8_t>(
