@@ -45,7 +45,8 @@ fs::path model_file(const std::string& name) {
   const fs::path path = name;
   // A name has neither folder nor ending; a file of that name goes first.
   if (path.has_parent_path() || path.has_extension() || fs::exists(path)) return path;
-  return shipped_file(name + ".sdm");
+  const fs::path shipped = shipped_file_or_none(name + ".sdm");
+  return shipped.empty() ? path : shipped;
 }
 
 std::vector<fs::path> shipped_models() {

@@ -14,7 +14,7 @@ std::filesystem::path shipped_file(const std::string& name);
 std::filesystem::path shipped_file_or_none(const std::string& name);
 
 /// The file of a model that the user names: a path, or the name of a shipped one without its ending
-/// ("face68-fast"). Throws Error saying where it looked.
+/// ("face68-fast"). What is neither is a path, too: reading it will say so.
 std::filesystem::path model_file(const std::string& name);
 
 /// Every model that can be named so, in the order of their names; states of adaptation apart.

@@ -82,6 +82,7 @@ void run(const DetectorArguments& a) {
   prepare_output(a.output);
   face::DetectorTrainerOptions options = a.options;
   options.gate = !a.no_gate;
+  options.validate();
   if (options.name.empty()) options.name = a.output.stem().string();
   if (options.provenance.empty())
     options.provenance = fmt::format("sdm train-detector {}", a.truth.filename().string());
@@ -93,7 +94,6 @@ void run(const DetectorArguments& a) {
   } else if (a.mirror != "none") {
     options.mirror = face::read_mirror(a.mirror);
   }
-  options.validate();
 
   std::vector<face::TrainingFace> faces(annotations.faces.size());
   std::vector<fs::path> files;
