@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t kMostCandidates = 8192;
 // Windows nearer than this, in sides of the larger one, and of less than this ratio show one face.
 constexpr float kNearWindow = 0.3F, kLikeWindow = 1.6F;
+// A fit this good is a face.
+constexpr float kGood = 0.5F;
 // A fit this poor will not become a face by a second look.
 constexpr float kHopeless = 0.02F;
 // A fit that has left its candidate by more than this ratio of sizes found something else.
@@ -250,7 +252,10 @@ void Detector::State::take(image::ByteView grey) {
       return std::find_if(order.begin(), order.end(),
                           [&](std::size_t i) { return same_face(faces[i].place, place); });
     };
-    if (aligner && on_found(one.place) != order.end()) continue;
+    // What already sits there well is not looked for again.
+    if (const auto there = on_found(one.place);
+        aligner && there != order.end() && faces[*there].score >= kGood)
+      continue;
     DetectedFace& face = faces[unused];
     if (!verify(grey, one, face)) continue;
     if (const auto other = on_found(face.place); other != order.end()) {

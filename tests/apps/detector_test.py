@@ -30,26 +30,7 @@ def large_picture(rng, objects):
     return bytes(pixels)
 
 
-def a_detector_of_ones_own(folder):
-    rng = random.Random(2)
-    make_set(folder, "train", 150, rng)
-    model, detector = folder / "marks.sdm", folder / "marks-detector.sdm"
-    run("train", folder / "train.csv", "--boxes", folder / "train_boxes.csv", "-o", model, "--preset", "fast",
-        "--mirror", "none")
-    (folder / "empty").mkdir()
-    for i in range(8):
-        write_pgm(folder / "empty" / f"{i}.pgm", large_picture(rng, []), WIDTH)
-    for background in ([], ["--background", folder / "empty"]):
-        said = run("train-detector", folder / "train.csv", "-o", detector, "--mirror", "none", "--name", "marks",
-                   *background).stdout
-        assert "150 objects of 5 points" in said and "upright" in said and "leaning" in said, said
-    assert "A detector model" in run("info", detector).stdout
-    # The same bits again.
-    again = folder / "again.sdm"
-    run("train-detector", folder / "train.csv", "-o", again, "--mirror", "none", "--name", "marks", "--threads", 1,
-        *background)
-    assert again.read_bytes() == detector.read_bytes()
-
+def found_in_large_pictures(folder, rng, model, detector):
     objects = [placed(80, 90, 1.1), placed(230, 140, 0.9, 0.4)]
     write_pgm(folder / "two.pgm", large_picture(rng, objects), WIDTH)
     given = ["-m", model, "--detector", detector, "--min-size", "30", "--json"]
@@ -60,6 +41,29 @@ def a_detector_of_ones_own(folder):
     assert abs(told["faces"][1]["roll"] - math.degrees(0.4)) < 12, told
     (none,) = json.loads(run("detect", folder / "empty" / "0.pgm", *given).stdout)
     assert none["faces"] == [], none
+
+
+def a_detector_of_ones_own(folder):
+    rng = random.Random(2)
+    make_set(folder, "train", 150, rng)
+    model, detector = folder / "marks.sdm", folder / "marks-detector.sdm"
+    run("train", folder / "train.csv", "--boxes", folder / "train_boxes.csv", "-o", model, "--preset", "fast",
+        "--mirror", "none")
+    (folder / "empty").mkdir()
+    for i in range(8):
+        write_pgm(folder / "empty" / f"{i}.pgm", large_picture(rng, []), WIDTH)
+    for background in (["--background", folder / "empty"], []):
+        said = run("train-detector", folder / "train.csv", "-o", detector, "--mirror", "none", "--name", "marks",
+                   *background).stdout
+        assert "150 objects of 5 points" in said and "upright" in said and "leaning" in said, said
+        found_in_large_pictures(folder, rng, model, detector)
+    assert "A detector model" in run("info", detector).stdout
+    # The same bits again.
+    again = folder / "again.sdm"
+    run("train-detector", folder / "train.csv", "-o", again, "--mirror", "none", "--name", "marks", "--threads", 1,
+        *background)
+    assert again.read_bytes() == detector.read_bytes()
+
     # A model of other points than the shipped detector's says so.
     assert "5 points" in run("detect", folder / "two.pgm", "-m", model, "--detector", "sdm", code=1).stderr
 

@@ -24,7 +24,7 @@ MISTAKES = [
     ("detect junk.jpg --model junk.sdm", FAILED, "junk.sdm: not a model file"),
     ("detect folder", FAILED, "no picture in the folders"),
     ("detect junk.jpg --detector yolo", FAILED, "'yolo', expected one of"),
-    ("detect junk.jpg --min-score abc", USAGE, "--min-score = abc"),
+    ("detect junk.jpg --min-score abc", USAGE, "abc not in range 0"),
     ("detect junk.jpg --min-size 0", USAGE, "--min-size: 0, expected a positive number"),
     ("detect junk.jpg --min-size small", USAGE, "small, expected a positive number"),
     ("detect junk.jpg -o out", USAGE, "--output requires --pts"),

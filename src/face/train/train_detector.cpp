@@ -519,7 +519,8 @@ void Training::set_thresholds(TrainedDetector& trained) {
   const auto open = static_cast<double>(model.gate_threshold);
   const std::vector<double> best = best_of(
       [&](const Said& one) { return !model.has_gate() || one.gate >= open ? one.best : -1e3; });
-  model.threshold = static_cast<float>(quantile(best, 1 - options_.recall));
+  // Few faces held out tell little of the next ones: what is more likely a face than not passes.
+  model.threshold = static_cast<float>(std::min(quantile(best, 1 - options_.recall), 0.0));
   trained.recall =
       static_cast<double>(std::count_if(
           best.begin(), best.end(),
@@ -531,6 +532,8 @@ TrainedDetector Training::run() {
   measure();
   say(0, "drawing backgrounds");
   rest_ = draw_rest(false);
+  // Where nothing is mistaken for a face, what is none must still be there.
+  const Windows held_rest = draw_rest(true);
   TrainedDetector trained;
   trained.mean = mean_;
   DetectorModel& model = trained.model;
@@ -577,6 +580,7 @@ TrainedDetector Training::run() {
               static_cast<double>(held.size() / size()) /
                   static_cast<double>(backgrounds_->size() / kEvery));
     score_all(hard, -1, 1);
+    score_all(held_rest, -1, 1);
     const Logistic logistic = fit_logistic(scores, labels, divisors);
     linear.weights *= static_cast<float>(logistic.slope);
     linear.bias =
