@@ -182,7 +182,7 @@ class Learned {
           values<P>(b.data(), out.data());
           out -= y;
         },
-        [](const auto& u, const auto& delta, auto&& out) { out = u + delta; });
+        [](int, const auto& u, const auto& delta, auto&& out) { out = u + delta; });
     return to_parameters(u_);
   }
 
