@@ -25,6 +25,7 @@ void Pyramid::start(image::ByteView grey, const WindowShape& shape, float smalle
   now_ = grey;
   factor_ = 1;
   is_done_ = false;
+  turn_ = 0;
   while (std::max(now_.width, now_.height) > max_side && !is_done_) halve();
   const auto window = [&](int cell) { return static_cast<float>(shape_.columns * cell * factor_); };
   cell_ = kLeastCell;

@@ -576,9 +576,8 @@ TrainedDetector Training::run() {
         divisors.push_back(divisor);
       }
     };
-    score_all(held, 1,
-              static_cast<double>(held.size() / size()) /
-                  static_cast<double>(backgrounds_->size() / kEvery));
+    const std::size_t faces = held.size() / size(), pictures = backgrounds_->size() / kEvery;
+    score_all(held, 1, static_cast<double>(faces) / static_cast<double>(pictures));
     score_all(hard, -1, 1);
     score_all(held_rest, -1, 1);
     const Logistic logistic = fit_logistic(scores, labels, divisors);
@@ -596,8 +595,9 @@ TrainedDetector Training::run() {
     const float threshold = poses_[i].is_gate ? model.gate_threshold : model.threshold;
     long seen = 0;
     const Windows others = mine(learned[i], true, 1 << 30, threshold, &seen);
+    const std::size_t count = others.size() / size();
     trained.templates[i].passed =
-        1e6 * static_cast<double>(others.size() / size()) / static_cast<double>(std::max(seen, 1L));
+        1e6 * static_cast<double>(count) / static_cast<double>(std::max(seen, 1L));
   }
   say(1, "done");
   model.validate();
