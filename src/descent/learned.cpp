@@ -13,8 +13,6 @@
 namespace sdm {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 /// conformal_quantile of scores that are sorted already.
@@ -23,8 +21,10 @@ double conformal_bound(const std::vector<float>& ascending, double confidence) {
   return rank > ascending.size() ? kInfinity : ascending[rank - 1];
 }
 
+}  // namespace
+
 /// What one worker solves with.
-struct Workspace {
+struct LearnedWorkspace {
   LearnedBlock block, refined, single;  // the maps' answers, the refined ones, one fit at a time
   Refiner<> refiner;
   Vector<double> x, y, scratch, u, best_u, components;
@@ -32,7 +32,7 @@ struct Workspace {
   std::vector<std::pair<double, Index>> nearest;
   RefineOptions refine_options;
 
-  Workspace(const LearnedModel& model, const RefineOptions& options)
+  LearnedWorkspace(const LearnedModel& model, const RefineOptions& options)
       : block(model),
         refined(model),
         single(model),
@@ -48,8 +48,6 @@ struct Workspace {
     single.columns = 1;
   }
 };
-
-}  // namespace
 
 /// One call of solve_batch.
 class LearnedRun {
@@ -69,7 +67,7 @@ class LearnedRun {
   }
 
   void block(Index number, int worker) {
-    Workspace& space = spaces_[static_cast<std::size_t>(worker)];
+    LearnedWorkspace& space = spaces_[static_cast<std::size_t>(worker)];
     LearnedBlock& block = space.block;
     const Index first = number * kBlockColumns;
     block.load(model_, y_, first, std::min(kBlockColumns, y_.cols() - first));
@@ -146,7 +144,7 @@ class LearnedRun {
 
   /// Refines the maps' answer to a column of the block into the next of `refined`, which is looked
   /// at when all are there. Gives the evaluations of h.
-  int take_refined(Workspace& space, Index column) {
+  int take_refined(LearnedWorkspace& space, Index column) {
     LearnedBlock& refined = space.refined;
     const Index to = refined.columns++;
     space.refined_columns[at(to)] = column;
@@ -160,7 +158,7 @@ class LearnedRun {
 
   /// Refines from the examples most like y, which is that of a column of `refined`. Leaves the best
   /// of all in `single`. Gives the evaluations of h.
-  int try_further_starts(Workspace& space, Index column) {
+  int try_further_starts(LearnedWorkspace& space, Index column) {
     LearnedBlock& single = space.single;
     single.y.col(0) = space.y = space.refined.y.col(column);
     single.target.col(0) = space.refined.target.col(column);
@@ -208,7 +206,7 @@ class LearnedRun {
   }
 
   /// Refines space.u for space.y, in u, where all values are of one size. h is finite there.
-  int refine_from_u(Workspace& space) {
+  int refine_from_u(LearnedWorkspace& space) {
     const Index n = model_.states(), m = model_.features;
     Vector<double>& x = space.x;
     const bool weighted = model_.noise.size() > 0;
@@ -237,7 +235,7 @@ class LearnedRun {
   }
 
   /// The last map at u as an inverse of the Jacobian: it moves u by -R (h(x) - y) / noise.
-  void seed_broyden(const Vector<double>& u, Workspace& space) const {
+  void seed_broyden(const Vector<double>& u, LearnedWorkspace& space) const {
     if (model_.compression != Compression::kNone) return;
     const Index n = model_.states(), q = model_.components.rows();
     const LearnedStage& stage = model_.stages.back();
@@ -254,7 +252,7 @@ class LearnedRun {
     for (Index r = 0; r < model_.features; ++r) space.refine_options.seed.col(r) /= weight(r);
   }
 
-  void find_nearest(Workspace& space) const {
+  void find_nearest(LearnedWorkspace& space) const {
     const Index m = model_.features;
     space.components.setZero();
     for (Index r = 0; r < m; ++r)
@@ -272,7 +270,7 @@ class LearnedRun {
   const LearnedSolveOptions& options_;
   ConstMatrixRef<double> y_;
   Answers& answers_;
-  std::vector<Workspace> spaces_;
+  std::vector<LearnedWorkspace> spaces_;
   std::vector<Index> evaluations_, refined_;
   double quantile_ = 0;
 };

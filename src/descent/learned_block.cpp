@@ -7,7 +7,6 @@
 namespace sdm {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // A later iterate is preferred to an earlier one unless its residual is this much larger.
 constexpr double kLater = 1.25;
 

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <vector>
 
 #include "descent/block_kernels.h"
 #include "sdm/descent/learned.h"
 
 namespace sdm {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// g of every value, in place.
 void compress(const LearnedModel& model, BlockRef<double> values);
