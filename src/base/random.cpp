@@ -44,7 +44,10 @@ double Random::normal() {
 }
 
 double Random::poisson(double mean) {
+  if (std::isnan(mean) || std::isinf(mean)) return mean > 0 ? mean : 0;
   if (!(mean > 0)) return 0;
+  // So many that rounding, not chance, would decide below.
+  if (mean > 1e10) return std::floor(mean + std::sqrt(mean) * normal() + 0.5);
   if (mean < 12) {
     // Multiplied waiting times.
     const double least = std::exp(-mean);

@@ -27,6 +27,11 @@ Box::Box(std::vector<Axis> axes) : axes_(std::move(axes)) {
       low = std::log(std::abs(axis.low));
       high = std::log(std::abs(axis.high));
     }
+    if (high == low || !std::isfinite((high - low) / 2) || !std::isfinite((low + high) / 2))
+      throw Error(
+          formatted("axis {} of the box runs from {} to {}: too narrow or too wide to compute "
+                    "with",
+                    name(j), axis.low, axis.high));
     lines_.push_back({(low + high) / 2, (high - low) / 2, sign});
   }
 }

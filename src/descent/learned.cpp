@@ -31,6 +31,7 @@ struct LearnedWorkspace {
   std::array<Index, kBlockColumns> refined_columns{};  // of the block
   std::vector<std::pair<double, Index>> nearest;
   RefineOptions refine_options;
+  Matrix<double> at_u;  // the last map there, states x components
 
   LearnedWorkspace(const LearnedModel& model, const RefineOptions& options)
       : block(model),
@@ -44,7 +45,8 @@ struct LearnedWorkspace {
         best_u(model.states()),
         components(model.components.rows()),
         nearest(at(model.example_states.cols())),
-        refine_options(options) {
+        refine_options(options),
+        at_u(model.states(), model.components.rows()) {
     single.columns = 1;
   }
 };
@@ -114,7 +116,8 @@ class LearnedRun {
 
  private:
   bool is_usual(const LearnedBlock& block, Index i) const {
-    return block.relative_residual[at(i)] <= model_.gate.residual;
+    return block.residual[at(i)] < kInfinity &&
+           block.relative_residual[at(i)] <= model_.gate.residual;
   }
   bool is_inside(const LearnedBlock& block, Index i) const {
     return block.overshoot[at(i)] <= model_.gate.overshoot;
@@ -210,7 +213,9 @@ class LearnedRun {
     const Index n = model_.states(), m = model_.features;
     Vector<double>& x = space.x;
     const bool weighted = model_.noise.size() > 0;
+    int evaluations = 0;
     const auto residual = [&](const auto& u, auto&& out) {
+      ++evaluations;
       for (Index j = 0; j < n; ++j) x[j] = model_.box.from_unit(j, u[j]);
       h_(ConstBlockRef<double>(Eigen::Map<const Block<double>>(x.data(), n, 1)),
          BlockRef<double>(Eigen::Map<Block<double>>(out.data(), m, 1)), space.scratch);
@@ -225,13 +230,14 @@ class LearnedRun {
     };
     if (!h_.jacobian() && m == n) seed_broyden(space.u, space);
     try {
-      return (h_.jacobian()
-                  ? space.refiner.refine(space.u, residual, jacobian, space.refine_options)
-                  : space.refiner.refine(space.u, residual, NoJacobian{}, space.refine_options))
-          .evaluations;
+      if (h_.jacobian())
+        space.refiner.refine(space.u, residual, jacobian, space.refine_options);
+      else
+        space.refiner.refine(space.u, residual, NoJacobian{}, space.refine_options);
     } catch (const Error&) {
-      return 1;  // no derivatives there: the state stays, and the gate judges it
+      // No derivatives there: the state stays, and the gate judges it.
     }
+    return evaluations;
   }
 
   /// The last map at u as an inverse of the Jacobian: it moves u by -R (h(x) - y) / noise.
@@ -245,11 +251,16 @@ class LearnedRun {
     single.route(stage);
     const Block<double>& map = stage.maps[static_cast<std::size_t>(single.cell[0])];
     const Block<double>& terms = single.polynomial(stage.order);
-    Matrix<double> at_u = Matrix<double>::Zero(n, q);
+    space.at_u.setZero();
     for (Index l = 0; l < polynomial_terms(n, stage.order); ++l)
-      at_u += terms(l, 0) * map.middleRows(l * n, n).leftCols(q);
-    space.refine_options.seed = -at_u * model_.components * model_.weight.asDiagonal();
-    for (Index r = 0; r < model_.features; ++r) space.refine_options.seed.col(r) /= weight(r);
+      space.at_u += terms(l, 0) * map.middleRows(l * n, n).leftCols(q);
+    Matrix<double>& seed = space.refine_options.seed;
+    seed.resize(n, model_.features);
+    for (Index r = 0; r < model_.features; ++r) {
+      seed.col(r).setZero();
+      for (Index k = 0; k < q; ++k) seed.col(r) -= space.at_u.col(k) * model_.components(k, r);
+      seed.col(r) *= model_.weight[r] / weight(r);
+    }
   }
 
   void find_nearest(LearnedWorkspace& space) const {
@@ -332,6 +343,10 @@ void LearnedSolveOptions::validate() const {
   if (further_starts < 0)
     throw Error(formatted("further_starts is {}, expected 0 or more", further_starts));
   refine_options.validate();
+  if (refine_options.method == RefineMethod::kBroyden)
+    throw Error(
+        "refine_options of a learned solver ask for Broyden's method: it is taken by itself "
+        "where there are as many features as states and no Jacobian");
   if (refine_options.lower.size() > 0 || refine_options.upper.size() > 0 ||
       refine_options.seed.size() > 0 || refine_options.covariance)
     throw Error(

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -56,6 +57,7 @@ void LearnedModel::validate() const {
     require_size("values of the start", start.size(), n);
     require_size("features at the start", at_start.size(), features);
     require_finite("values of the start", start);
+    require_finite("features at the start", at_start);
   }
   if (noise.size() > 0) {
     require_size("noise deviations", noise.size(), features);
@@ -86,8 +88,12 @@ void LearnedModel::validate() const {
           formatted("has {} columns of scales, expected a polynomial of {} values",
                     gate.log_scales.cols(), n));
   require_finite("scales", gate.log_scales);
-  require(!std::isnan(gate.residual) && !std::isnan(gate.step) && !std::isnan(gate.overshoot),
-          "has a gate that is not a number");
+  require(std::isfinite(gate.residual) && std::isfinite(gate.step) && std::isfinite(gate.overshoot),
+          "has a gate that is not finite");
+  require(
+      std::is_sorted(gate.scores.begin(), gate.scores.end()) &&
+          std::none_of(gate.scores.begin(), gate.scores.end(), [](float s) { return !(s >= 0); }),
+      "has scores that are not ascending from zero");
   require_size("rows of example states", example_states.rows(), n);
   require_size("rows of example components", example_components.rows(), q);
   require_size("example components", example_components.cols(), example_states.cols());

@@ -135,6 +135,8 @@ TEST(Random, DrawsPoissonCountsAsOftenAsTheyAreLikely) {
   }
   EXPECT_EQ(Random(1, "none").poisson(0), 0);
   EXPECT_EQ(Random(1, "none").poisson(-1), 0);
+  EXPECT_TRUE(std::isinf(Random(1, "none").poisson(HUGE_VAL)));
+  EXPECT_NEAR(Random(1, "many").poisson(1e14), 1e14, 6e7);
 }
 
 }  // namespace

@@ -55,6 +55,7 @@ TEST(Box, RefusesAxesThatMakeNoSense) {
   expect_error([] { Box({{0, std::numeric_limits<double>::infinity()}}); }, "finite range");
   expect_error([] { Box({{0, 1, kLog}}); }, "above or both below zero");
   expect_error([] { Box({{-1, 1, kLog}}); }, "above or both below zero");
+  expect_error([] { Box({{-1.7e308, 1.7e308}}); }, "too wide");
   EXPECT_EQ(Box({{0, 1}}).name(0), "x0");
 }
 

@@ -24,7 +24,8 @@ class Random {
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
   /// Mean 0, deviation 1.
   double normal();
-  /// A count of events of which `mean` are expected; 0 where the mean is not above 0.
+  /// A count of events of which `mean` are expected; 0 where the mean is not above 0, infinite
+  /// where it is.
   double poisson(double mean);
   /// Even on 0 to count - 1. Needs a count above 0.
   std::size_t below(std::size_t count);

@@ -17,7 +17,8 @@ using ConstBlockRef = Eigen::Ref<const Block<Scalar>, 0, Eigen::OuterStride<>>;
 template <class Scalar>
 using BlockRef = Eigen::Ref<Block<Scalar>, 0, Eigen::OuterStride<>>;
 
-/// A function `h(x, out)` of blocks: out.col(i) = h(x.col(i)) for every column. Made by `batched`.
+/// A function `h(x, out)` of blocks: out.col(i) = h(x.col(i)) for every column, of which there are
+/// never more than 64. Made by `batched`.
 /// Everything that takes a plain h takes one of these too, and hands it single columns where it has
 /// no more.
 template <class H>

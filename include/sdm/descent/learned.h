@@ -15,7 +15,7 @@ namespace sdm {
 /// How far an answer may be trusted.
 enum class Trust {
   kTrusted,  // residual, step and place are as they were on the samples it was checked with
-  kRefined,  // they were not, but `refine` from there ended inside the box with a usual residual
+  kRefined,  // they were not, but `refine`, from there or from an example like y, ended well
   kOutside,  // x lies outside the box that was learned: the best fit found, and no more than that
   kFailed    // nothing found explains y as well as training says that it must be explained
 };
@@ -30,7 +30,8 @@ struct Answer {
   /// How much larger the residual is than usual at this x: 1 is the median of the samples it was
   /// checked with.
   double relative_residual = 0;
-  /// With the confidence asked for, every |x_j - truth_j| is at most radius_j: split-conformal, so
+  /// With the confidence asked for, every |x_j - truth_j| is at most radius_j: split-conformal, for
+  /// answers of the default RefineWhen::kDoubtful (a least-squares fit may err by more), so
   /// it holds on average over problems drawn as the training draws them (the box, the noise), and
   /// says nothing of problems from elsewhere.
   Vector<double> radius;
@@ -50,6 +51,11 @@ struct Answers {
   Index evaluations = 0, refined = 0;
 
   Index size() const { return x.cols(); }
+  /// Whether an answer is trusted or refined.
+  bool trusted(Index i) const {
+    const Trust status = trust[static_cast<std::size_t>(i)];
+    return status == Trust::kTrusted || status == Trust::kRefined;
+  }
   Index count(Trust which) const;
   /// "20000 answers: 19951 trusted, 40 refined, 9 outside, 0 failed".
   std::string brief_report() const;
@@ -125,7 +131,7 @@ struct LearnedModel {
   struct Record {
     Index samples = 0, calibration = 0, evaluations = 0;
     double seconds = 0;
-    std::vector<double> held_out;     // after each stage, root mean square in u
+    std::vector<double> held_out;     // after each stage, in u: mean over values
     Vector<double> error, median;     // of each value on the checked samples, in user units
     double refused = 0, refined = 0;  // shares of the checked samples
     std::string noise = "none";

@@ -76,6 +76,7 @@ struct Samples {
   Matrix<double> truth, u;  // in u
   Matrix<double> y;
   Matrix<double> c;  // components + 1 rows, the last of ones
+  std::vector<char> has_value;
   Index size() const { return truth.cols(); }
 };
 
@@ -95,7 +96,6 @@ class Learner {
     model_.features = options.features;
     model_.record.noise = options.noise.description();
     model_.has_start_rule = static_cast<bool>(options.start);
-    if (options.noise.sigma().size() > 1) model_.noise = options.noise.sigma();
   }
 
   Learned run() {
@@ -185,8 +185,9 @@ class Learner {
       for (Index i = 0; i < kPilot; ++i) sobol.next(u.col(i));
       const Stopwatch watch;
       evaluate((2 * u.array() - 1).matrix());
-      // Half of the time is for the regressions.
-      affordable = std::min(affordable, options_.seconds / 2 * kPilot / watch.seconds());
+      // The pilot is one block, so one thread's. Half of the time is for the regressions.
+      affordable = std::min(affordable, options_.seconds / 2 * kPilot / watch.seconds() *
+                                            static_cast<double>(pool_.threads()));
     }
     // A sample costs an evaluation a stage, and a fresh one as much and one more.
     const double wanted = static_cast<double>(samples_) * usual_stages +
@@ -231,6 +232,12 @@ class Learner {
     if (!samples.y.allFinite()) throw Error("learn: the noise makes a value that is not finite");
   }
 
+  /// The largest values, which stand for infinity, may overflow in units of a small scale.
+  void compress_finite(Block<double>& values) const {
+    compress(model_, values);
+    values = values.cwiseMin(kHuge).cwiseMax(-kHuge);
+  }
+
   /// How values are compressed, and the weight of each.
   void choose_scales() {
     const Index m = options_.features;
@@ -262,8 +269,8 @@ class Learner {
       if (wide) model_.compression = Compression::kAsinh;
     }
     Block<double> exact = exact_, measured = train_.y;
-    compress(model_, exact);
-    compress(model_, measured);
+    compress_finite(exact);
+    compress_finite(measured);
     model_.weight.resize(m);
     for (Index r = 0; r < m; ++r) {
       const double count = static_cast<double>(exact.cols());
@@ -275,16 +282,31 @@ class Learner {
       model_.weight[r] = unit > 1e-14 * std::abs(mean) ? 1 / unit : 0;
     }
     if ((model_.weight.array() == 0).all()) throw Error("learn: no value of h varies over the box");
+    if (options_.noise.differs_by_feature()) set_noise();
     if (model_.compression != Compression::kAsinh) {
       model_.centre.resize(0);
       model_.scale.resize(0);
     }
   }
 
+  /// The deviation of each feature's noise as `refine` weighs it; an exact one among noisy ones
+  /// counts as nearly exact.
+  void set_noise() {
+    model_.noise.resize(options_.features);
+    for (Index r = 0; r < options_.features; ++r) {
+      const double count = static_cast<double>(exact_.cols());
+      const double deviation =
+          std::sqrt((exact_.row(r).array() - exact_.row(r).mean()).square().sum() / count);
+      const double noise = std::sqrt((train_.y.row(r) - exact_.row(r)).squaredNorm() / count);
+      const double unit = std::max(noise, kExact * deviation);
+      model_.noise[r] = unit > 0 && std::isfinite(unit) ? unit : 1;
+    }
+  }
+
   /// The directions in which h varies more than the noise.
   void choose_components() {
     Block<double> values = exact_;
-    compress(model_, values);
+    compress_finite(values);
     values.array().colwise() *= model_.weight.array();
     values.colwise() -= values.rowwise().mean().eval();
     // With many features the span of some samples stands for all: the smaller Gram matrix will do.
@@ -320,7 +342,7 @@ class Learner {
     const Index kept = std::min(kExamples, train_.size());
     model_.example_states = train_.truth.leftCols(kept);
     Block<double> values = train_.y.leftCols(kept);
-    compress(model_, values);
+    compress_finite(values);
     values.array().colwise() *= model_.weight.array();
     model_.example_components = model_.components * values;
   }
@@ -345,9 +367,13 @@ class Learner {
       block.measure(model_);
       samples.c.middleCols(first, block.columns) = block.c.leftCols(block.columns);
     });
-    // What is not finite waits where it is: no component, no move.
+    // Where h has no finite value a sample waits, as it will when solving, and teaches nothing.
+    samples.has_value.assign(at(samples.size()), 1);
     for (Index i = 0; i < samples.size(); ++i)
-      if (!samples.c.col(i).allFinite()) samples.c.col(i).head(q()).setZero();
+      if (!samples.c.col(i).allFinite()) {
+        samples.has_value[at(i)] = 0;
+        samples.c.col(i).head(q()).setZero();
+      }
   }
 
   // -- one stage ----------------------------------------------------------------------------------
@@ -406,7 +432,8 @@ class Learner {
     const Index features = map_features(order), all = static_cast<Index>(which.size());
     std::array<std::vector<Index>, kFolds> folds;
     for (const Index sample : which)
-      folds[static_cast<std::size_t>(fold_of[at(sample)])].push_back(sample);
+      if (train_.has_value[at(sample)])
+        folds[static_cast<std::size_t>(fold_of[at(sample)])].push_back(sample);
     StageRegression<double> regression({}, features, n(), all, true, {}, options, kFolds);
     constexpr Index chunk = 2048;
     Matrix<double> lifted, deltas;
@@ -515,7 +542,6 @@ class Learner {
       Matrix<double> axes = Matrix<double>::Zero(bits, n() + q());
       const Matrix<double> directions = leading(foretold);
       axes.rightCols(q()) = directions * constant;
-      if (best.stage.order > 0) axes.leftCols(n()).setZero();
       tried.push_back(axes);
     }
     return tried;
@@ -562,6 +588,9 @@ class Learner {
       model_.stages.push_back(std::move(stage.stage));
       model_.record.held_out.push_back(error);
       if (left > kGoOn || error < kEnough || k + 1 == options_.max_stages) break;
+      // The next stage, and the fresh samples with it.
+      const Index wanted = evaluations_ + train_.size() + calibration_ * (k + 3);
+      if (options_.evaluations > 0 && wanted > options_.evaluations) break;
       measure(train_, false);
     }
   }
@@ -654,8 +683,10 @@ class Learner {
   }
 
   Block<double> scales_of(const Matrix<double>& u) const {
-    Block<double> states = u.cwiseMin(1).cwiseMax(-1), rows(polynomial_terms(n(), 2), u.cols());
-    polynomial_rows(states, 2, u.cols(), rows);
+    const Index terms = model_.gate.log_scales.cols();
+    const Block<double> states = u.cwiseMin(1).cwiseMax(-1);
+    Block<double> rows(terms, u.cols());
+    polynomial_rows(states, polynomial_order(n(), terms), u.cols(), rows);
     return (model_.gate.log_scales * rows).array().min(300).exp();
   }
 
@@ -679,10 +710,10 @@ class Learner {
       model_.gate.log_scales(n(), 0) += std::log(usual);
       for (double& r : residuals) r /= usual;
     }
-    const auto limit = [](const std::vector<double>& values) {
-      const double wanted = quantile(values, kGateShare);
-      // Samples that went astray are no measure of the others.
-      return std::isfinite(wanted) ? wanted : quantile(values, 0.9);
+    // Samples that went astray are no measure of the others.
+    const auto limit = [](std::vector<double> values) {
+      std::erase_if(values, [](double v) { return !std::isfinite(v); });
+      return values.empty() ? 0.0 : quantile(std::move(values), kGateShare);
     };
     model_.gate.residual = limit(residuals);
     model_.gate.step = limit(steps);
@@ -706,9 +737,10 @@ class Learner {
         const double x = model_.box.from_unit(j, fresh.u(j, first + i));
         const double error = std::abs(x - model_.box.from_unit(j, fresh.truth(j, first + i)));
         errors[at(j)][at(i)] = error;
-        worst = std::max(worst, error / (scales(j, i) * std::abs(model_.box.slope(j, x))));
+        const double score = error / (scales(j, i) * std::abs(model_.box.slope(j, x)));
+        if (!(score <= worst)) worst = std::isnan(score) ? kInfinity : score;
       }
-      model_.gate.scores.push_back(static_cast<float>(std::isnan(worst) ? kHuge : worst));
+      model_.gate.scores.push_back(static_cast<float>(std::min(worst, 1e30)));
     }
     std::sort(model_.gate.scores.begin(), model_.gate.scores.end());
     for (Index j = 0; j < n(); ++j) {

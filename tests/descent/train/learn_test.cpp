@@ -252,6 +252,26 @@ TEST(Learn, AllocatesNothingForASingleFit) {
   };
   counted(64);
   EXPECT_EQ(counted(64), counted(4096));
+
+  // As many features as states: Broyden's method from the last map.
+  const auto square = [](const auto& x, auto&& out) {
+    out[0] = std::sin(x[0]) + x[1] / 2;
+    out[1] = x[1] - x[0] / 3;
+  };
+  LearnOptions options = small(Noise());
+  options.features = 2;
+  const Box box{{-1, 1}, {-1, 1}};
+  const Learned learned = learn(square, box, options);
+  const Problems q = problems(square, 2, box, Noise(), 1024);
+  LearnedSolveOptions always;
+  always.refine = RefineWhen::kAlways;
+  const auto counted_square = [&](Index count) {
+    const Matrix<double> y = q.y.leftCols(count);
+    const int before = allocations;
+    learned.solve_batch(y, always);
+    return allocations - before;
+  };
+  EXPECT_EQ(counted_square(64), counted_square(1024));
 }
 
 TEST(Learn, EvaluatesHAsOftenAsItSaysAndOnceForACommonStart) {
@@ -498,6 +518,53 @@ TEST(Learn, RefusesOptionsAndMeasurementsThatMakeNoSense) {
   options.confidence = 0.9;
   options.refine_options.lower = Vector<double>::Zero(3);
   expect_error([&] { decay_solver().solve(Vector<double>::Ones(kPoints), options); }, "bounds");
+  options.refine_options = {};
+  options.refine_options.method = RefineMethod::kBroyden;
+  expect_error([&] { decay_solver().solve(Vector<double>::Ones(kPoints), options); }, "Broyden");
+}
+
+// A rule that often starts where h has no value must not make such answers usual.
+TEST(Learn, NeverTrustsAnAnswerWithoutAFiniteResidual) {
+  const auto h = [](const auto& x, auto&& out) {
+    out[0] = std::sqrt(x[0]) + x[1];
+    out[1] = x[1] - x[0];
+    out[2] = x[0] * x[1];
+  };
+  const Box box{{-1, 4}, {-1, 1}};
+  LearnOptions options = small(Noise::gaussian(0.01));
+  options.features = 3;
+  options.start = [](ConstVectorRef<double> y, VectorRef<double> x) {
+    x[0] = y[0] > 1 ? -0.5 : 1;  // no value there
+    x[1] = 0;
+  };
+  const Learned learned = learn(h, box, options);
+  EXPECT_TRUE(std::isfinite(learned.model().gate.residual));
+  LearnedModel::from_model(learned.to_model());
+  Index trusted = 0;
+  for (const double a : {0.3, 1.0, 2.0, 3.5}) {
+    const Vector<double> truth{{a, 0.2}};
+    Vector<double> y(3);
+    h(truth, VectorRef<double>(y));
+    const Answer answer = learned.solve(y);
+    if (!answer.trusted()) continue;
+    ++trusted;
+    EXPECT_TRUE(std::isfinite(answer.residual));
+    EXPECT_LT((answer.x - truth).norm(), 0.1);
+  }
+  EXPECT_GE(trusted, 2);
+}
+
+TEST(Learn, TakesExactFeaturesBesideNoisyOnes) {
+  Vector<double> sigma = Vector<double>::Constant(kPoints, 0.01);
+  sigma[0] = 0;
+  const Learned learned = learn(kDecay, decay_box(), small(Noise::gaussian(sigma)));
+  const Problems p = problems(kDecay, kPoints, decay_box(), Noise::gaussian(sigma), 500);
+  LearnedSolveOptions always;
+  always.refine = RefineWhen::kAlways;
+  // The exact first point ties amplitude and offset together.
+  const Matrix<double> x = learned.solve_batch(p.y, always).x;
+  const Matrix<double> sum = (x.row(0) + x.row(2)) - (p.x.row(0) + p.x.row(2));
+  EXPECT_LT(sum.cwiseAbs().maxCoeff(), 0.002);
 }
 
 TEST(Learn, TellsHowFarItIs) {

@@ -60,7 +60,7 @@ Learned learn(AnyFunction h, const Box& box, const LearnOptions& options);
 /// reduced to the components that rise above the noise, and ridge regression (penalty for each
 /// value by held-out error) learns a map from them to what is missing of the state. How a map
 /// depends on the state and whether the stage is parted into cells is chosen by held-out error, and
-/// stages are added while they take at least a twentieth off it. At last fresh samples tell what a
+/// stages are added while one takes at least a twentieth off it. At last fresh samples tell what a
 /// trustworthy answer looks like. No result depends on the units of states or features.
 ///
 /// h is `h(x)`, `h(x, out)`, `batched(h)` or `with_jacobian(h, jacobian)`. It is called from
@@ -68,8 +68,12 @@ Learned learn(AnyFunction h, const Box& box, const LearnOptions& options);
 /// than half of the box.
 template <class H>
 Learned learn(H h, const Box& box, LearnOptions options = {}) {
-  if constexpr (requires(const Vector<double>& x) { h(x).size(); })
-    options.features = h(box.centre()).size();
+  if (box.size() > 0) {
+    if constexpr (requires(const Vector<double>& x) { h(x).size(); })
+      options.features = h(box.centre()).size();
+    else if constexpr (requires(const Vector<double>& x) { h.h(x).size(); })
+      options.features = h.h(box.centre()).size();
+  }
   return detail::learn(AnyFunction(std::move(h)), box, options);
 }
 

@@ -28,8 +28,10 @@ class Noise {
 
   bool is_none() const { return kind_ == Kind::kNone; }
   bool is_poisson() const { return kind_ == Kind::kPoisson; }
-  /// The deviation of each feature where it was given so, or empty.
+  /// The deviation, or that of each feature, where it is normal; else empty.
   const Vector<double>& sigma() const { return sigma_; }
+  /// Whether features have noise of different sizes that `refine` should weigh them by.
+  bool differs_by_feature() const { return sigma_.size() > 1 || kind_ == Kind::kFunction; }
   const std::string& description() const { return description_; }
   /// Throws Error unless there is a deviation for each feature, or one for all, and none is
   /// negative or not finite.
