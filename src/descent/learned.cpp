@@ -203,7 +203,8 @@ class LearnedRun {
     return model_.noise.size() == 0 ? 1 : 1 / model_.noise[feature];
   }
 
-  /// Refines space.u for space.y, in u, where all values are of one size. h is finite there.
+  /// Refines space.u for space.y, in u, where all values are of one size. Leaves it where it is if
+  /// |h - y|^2 or a derivative is not finite there.
   int refine_from_u(Workspace& space) {
     const Index n = model_.states(), m = model_.features;
     Vector<double>& x = space.x;
@@ -221,11 +222,15 @@ class LearnedRun {
       for (Index j = 0; j < n; ++j) out.col(j) *= model_.box.slope(j, x[j]);
       if (weighted) out.array().colwise() /= model_.noise.array();
     };
-    const RefineSummary summary =
-        h_.jacobian() ? space.refiner.refine(space.u, residual, jacobian, options_.refine_options)
-                      : space.refiner.refine(space.u, residual, NoJacobian{},
-                                             options_.refine_options);
-    return summary.evaluations;
+    try {
+      const RefineSummary summary =
+          h_.jacobian() ? space.refiner.refine(space.u, residual, jacobian, options_.refine_options)
+                        : space.refiner.refine(space.u, residual, NoJacobian{},
+                                               options_.refine_options);
+      return summary.evaluations;
+    } catch (const Error&) {  // the options are good: it is the start
+      return 1;
+    }
   }
 
   void find_nearest(Workspace& space) const {
