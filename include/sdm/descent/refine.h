@@ -442,8 +442,10 @@ class Refiner {
       Index i = 0;
       for (; i < j; i += 2)
         two_dots(column(j), column(i), column(i + 1), r.size(), hessian_(i, j), hessian_(i + 1, j));
-      if (i == j) two_dots(column(j), column(j), r.data(), r.size(), hessian_(j, j), gradient_[j]);
-      else gradient_[j] = jacobian_.col(j).dot(r);
+      if (i == j)
+        two_dots(column(j), column(j), r.data(), r.size(), hessian_(j, j), gradient_[j]);
+      else
+        gradient_[j] = jacobian_.col(j).dot(r);
       if (!std::isfinite(hessian_(j, j))) return false;
     }
     const double length = options.loss == RobustLoss::kNone ? std::sqrt(2 * cost_) : r.norm();
