@@ -132,7 +132,8 @@ Results run_nist(const ExperimentContext& context) {
        Figure{std::move(charts), 1}},
       {"table", "Digits, evaluations of h and time", "",
        "sdm: learned maps alone, as exact as the noise they were told. sdm_refined: "
-       "Levenberg-Marquardt from there, and where the residual is more than that noise explains from "
+       "Levenberg-Marquardt from there, and where the residual is more than that noise explains "
+       "from "
        "further examples.",
        Table{table}}};
   results.claims = {
