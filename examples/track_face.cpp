@@ -1,27 +1,33 @@
 // Follows the faces of a video and prints where each one looks.
 //
-//   track_face models/face68.sdm video.mp4        or a folder of pictures, or 0 for a camera
+//   track_face MODELS VIDEO        the folder of the shipped models; a video, a folder of pictures,
+//                                  or 0 for a camera
 //
-// The tracker asks the detector for boxes when it has no face or has lost one, and only then. Any
-// callable that gives boxes will do; this program takes its detector and its video reader from
-// sdm::opencv.
+// The tracker asks the detector when it has no face or has lost one, and only then. Detector and
+// tracker need no OpenCV; this program takes its video reader from sdm::opencv. Any callable that
+// gives boxes will do as a detector, too.
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 
+#include "sdm/face/detector.h"
 #include "sdm/face/tracker.h"
-#include "sdm/opencv/detector.h"
 #include "sdm/opencv/image.h"
 #include "sdm/opencv/video.h"
 
 int main(int argc, char** argv) try {
   if (argc < 3) {
-    std::printf("usage: track_face MODEL VIDEO\n");
+    std::printf("usage: track_face MODELS VIDEO\n");
     return 0;
   }
-  const auto model = sdm::face::Model::load(argv[1]);  // must outlive the tracker
+  const std::filesystem::path models = argv[1];
+  // All of them must outlive the tracker.
+  const auto windows = sdm::face::DetectorModel::load(models / "face-detector.sdm");
+  const auto fast = sdm::face::Model::load(models / "face68-fast.sdm");  // verifies what is found
+  const auto model = sdm::face::Model::load(models / "face68.sdm");
   sdm::face::TrackerOptions options;
   options.faces = 3;
-  sdm::face::Tracker tracker(model, sdm::opencv::make_detector("haar_alt2"), options);
+  sdm::face::Tracker tracker(model, sdm::face::Detector(windows, fast), options);
 
   sdm::opencv::VideoReader video(argv[2]);
   cv::Mat grey;

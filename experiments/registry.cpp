@@ -18,7 +18,7 @@ std::string command_of(const Experiment& experiment, const ExperimentContext& co
   if (!context.data.empty()) command += " --data " + context.data.string();
   if (experiment.name == "rigid" && !context.video.empty())
     command += fmt::format(" --video {} --box {}", context.video, fmt::join(context.box, ","));
-  if (experiment.name == "faces")
+  if (experiment.name == "faces" || experiment.name == "detection")
     for (const std::string& peer : context.peers) command += fmt::format(" --peer \"{}\"", peer);
   return command;
 }
@@ -40,6 +40,10 @@ const std::vector<Experiment>& all_experiments() {
        run_faces,
        6,
        5},
+      {{"detection", "finding faces in whole photographs: SDM against Haar, dlib and YuNet"},
+       run_detection,
+       400,
+       30},
       {{"tracking",
         "facial feature tracking: against detecting in every frame, and adapting to one person"},
        run_tracking,

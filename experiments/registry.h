@@ -78,6 +78,7 @@ std::filesystem::path find_data(const ExperimentContext& context, const std::str
 // The experiments.
 Results run_analytic(const ExperimentContext& context);
 Results run_nist(const ExperimentContext& context);
+Results run_detection(const ExperimentContext& context);
 Results run_faces(const ExperimentContext& context);
 Results run_tracking(const ExperimentContext& context);
 Results run_pose(const ExperimentContext& context);

@@ -2,6 +2,10 @@
 
 namespace sdm::experiments {
 
+Results run_detection(const ExperimentContext&) {
+  throw NoData("detection reads pictures, and this program was built without OpenCV");
+}
+
 Results run_faces(const ExperimentContext&) {
   throw NoData("faces reads pictures, and this program was built without OpenCV");
 }

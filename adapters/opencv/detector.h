@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sdm/face/box_detector.h"
+#include "sdm/face/model.h"
 
 namespace sdm::opencv {
 
@@ -23,9 +24,13 @@ struct DetectorOptions {
 };
 
 /// "haar_alt2" or "haar_default", OpenCV's frontal face cascades (the paper used OpenCV's), or the
-/// path of any other cascade file. A copy shares its state with the original.
+/// path of any other cascade file (.xml) or of a YuNet network (.onnx), which OpenCV's dnn runs;
+/// of the options it takes the sizes. A copy shares its state with the original.
 /// Throws: an option out of range; another name; the cascade is not found (saying where it looked)
-/// or not a cascade.
+/// or not a cascade; a network that OpenCV cannot load.
 face::BoxDetector make_detector(const std::string& name, const DetectorOptions& options = {});
+
+/// How the boxes of YuNet lie around faces of the 68 points, as measured on 520 photographs.
+face::BoxConvention yunet_convention();
 
 }  // namespace sdm::opencv

@@ -7,12 +7,41 @@
 #include <cctype>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
+#include <opencv2/videoio.hpp>
 
 #include "sdm/base/error.h"
 #include "sdm/image/grey.h"
 
 namespace sdm::opencv {
 namespace {
+
+std::string ending(const std::filesystem::path& path) {
+  std::string text = path.extension().string();
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return char(std::tolower(c)); });
+  return text;
+}
+
+// OpenCV reads a GIF as a video only.
+cv::Mat first_frame(const std::filesystem::path& path) {
+  cv::Mat frame;
+  cv::VideoCapture video(path.string());
+  if (video.isOpened()) video.read(frame);
+  return frame;
+}
+
+// Cameras put 10 and 12 bits into files of 16: what uses a sixteenth of the range is brought up to
+// all of it, or it would come out black.
+void use_whole_range(cv::Mat& picture) {
+  if (picture.depth() != CV_16U) return;
+  double largest = 0;
+  cv::minMaxLoc(picture.reshape(1), nullptr, &largest);
+  if (largest < 1024) {
+    picture *= 64;
+  } else if (largest < 4096) {
+    picture *= 16;
+  }
+}
 
 cv::Mat read(const std::filesystem::path& path, int flags) {
   if (!std::filesystem::is_regular_file(path))
@@ -23,7 +52,9 @@ cv::Mat read(const std::filesystem::path& path, int flags) {
   } catch (const cv::Exception& error) {
     throw Error(fmt::format("{}: OpenCV cannot read it: {}", path.string(), error.err));
   }
+  if (picture.empty() && ending(path) == ".gif") picture = first_frame(path);
   if (picture.empty()) throw Error(fmt::format("{}: not a picture OpenCV can read", path.string()));
+  use_whole_range(picture);
   return picture;
 }
 
@@ -79,19 +110,21 @@ image::Image<std::uint8_t> to_grey(const cv::Mat& picture) {
 }
 
 bool is_picture(const std::filesystem::path& path) {
-  std::string ending = path.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return char(std::tolower(c)); });
-  constexpr std::array endings = {".jpg",  ".jpeg", ".png", ".bmp", ".tif", ".tiff",
-                                  ".webp", ".pgm",  ".ppm", ".jp2", ".exr", ".hdr"};
-  return std::find(endings.begin(), endings.end(), ending) != endings.end();
+  constexpr std::array endings = {".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp",
+                                  ".pgm", ".ppm",  ".jp2", ".exr", ".hdr", ".gif"};
+  return std::find(endings.begin(), endings.end(), ending(path)) != endings.end();
 }
 
 image::Image<std::uint8_t> read_grey(const std::filesystem::path& path) {
   return to_grey(read(path, cv::IMREAD_ANYDEPTH | cv::IMREAD_ANYCOLOR));
 }
 
-cv::Mat read_colour(const std::filesystem::path& path) { return read(path, cv::IMREAD_COLOR); }
+cv::Mat read_colour(const std::filesystem::path& path) {
+  cv::Mat picture = read(path, cv::IMREAD_COLOR | cv::IMREAD_ANYDEPTH);
+  if (picture.depth() == CV_16U) picture.convertTo(picture, CV_8U, 1 / 257.0);
+  if (picture.depth() == CV_32F) picture.convertTo(picture, CV_8U, 255);
+  return picture;
+}
 
 void write_image(const std::filesystem::path& path, const cv::Mat& picture) {
   bool written = false;

@@ -22,6 +22,7 @@ image::Image<std::uint8_t> to_grey(const cv::Mat& picture);
 bool is_picture(const std::filesystem::path& path);
 
 /// Reads a picture of any depth, grey or colour, upright as its EXIF data says; alpha is dropped.
+/// 16-bit files with 10 or 12 bits of data come out in full brightness; of a GIF the first picture.
 /// Throws: there is no such file; it is not a picture, or too large for OpenCV (a gigapixel).
 /// Thread-safe.
 image::Image<std::uint8_t> read_grey(const std::filesystem::path& path);

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cmath>
 #include <opencv2/imgproc.hpp>
+#include <opencv2/videoio/registry.hpp>
 
 #include "sdm/base/error.h"
 #include "sdm/opencv/image.h"
@@ -48,13 +49,31 @@ std::vector<fs::path> pictures_of(const std::string& pattern) {
   return pictures;
 }
 
+// What OpenCV has for streams, by name.
+std::string stream_backends() {
+  std::string names;
+  for (const cv::VideoCaptureAPIs api : cv::videoio_registry::getStreamBackends())
+    names += (names.empty() ? "" : ", ") + cv::videoio_registry::getBackendName(api);
+  return names.empty() ? "nothing" : names;
+}
+
 }  // namespace
 
 VideoReader::VideoReader(const std::string& path) {
   if (fs::is_directory(path)) {
     pictures_ = pictures_in(path);
   } else if (fs::exists(path)) {
-    if (is_picture(path)) pictures_ = {path};
+    if (is_picture(path) && fs::path(path).extension() != ".gif") pictures_ = {path};
+  } else if (path == "-") {
+    // What FFmpeg can tell from its first bytes: MJPEG, YUV4MPEG, MPEG-TS, Matroska, ...
+    if (!capture_.open("pipe:0", cv::CAP_FFMPEG))
+      throw Error(
+          "stdin: cannot be read as a video, expected a stream that FFmpeg knows by its first "
+          "bytes (MJPEG, YUV4MPEG, MPEG-TS, Matroska) and an OpenCV built with FFmpeg");
+  } else if (path.find("://") != std::string::npos) {
+    if (!capture_.open(path))
+      throw Error(fmt::format("{}: cannot be opened; this OpenCV opens streams with {}", path,
+                              stream_backends()));
   } else if (path.find('%') != std::string::npos) {
     pictures_ = pictures_of(path);
   } else if (path.size() < 4 && std::all_of(path.begin(), path.end(),

@@ -8,7 +8,8 @@
 namespace sdm::opencv {
 
 /// Frames one after the other, out of a video file, a folder of pictures (in the order of their
-/// names), a pattern such as frames/%04d.png, a single picture, or a camera by its number.
+/// names), a pattern such as frames/%04d.png, a single picture, a camera by its number, a stream by
+/// its address (rtsp://, http://), or "-" for stdin.
 class VideoReader {
  public:
   /// Throws Error if there is nothing there or it cannot be read as pictures.

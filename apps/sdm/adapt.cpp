@@ -9,6 +9,7 @@
 #include "apps/sdm/commands.h"
 #include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
+#include "apps/sdm/shipped_model.h"
 #include "sdm/base/error.h"
 #include "sdm/face/adapter.h"
 #include "sdm/face/aligner.h"
@@ -154,13 +155,16 @@ void add_adapt(CLI::App& app) {
       app.add_subcommand("adapt", "Teach a landmark model one person by corrected frames");
   command->footer(
       "Examples:\n"
-      "  sdm adapt face68.sdm --image frame.png --points frame.pts -o person.sdm\n"
+      "  sdm adapt face68 --image frame.png --points frame.pts -o person.sdm\n"
       "  sdm adapt person.sdm --frames more.csv -o person.sdm        goes on learning\n"
       "  sdm adapt my.sdm --learn train.csv                          the state of an own model\n\n"
       "A model learns with its adaptation state, MODEL.adaptation.sdm beside it, which stands for\n"
       "the training data; running it needs none. The adapted model gets a state of its own.");
   auto a = std::make_shared<AdaptArguments>();
-  command->add_option("MODEL", a->model, "The landmark model to begin with")->required();
+  command
+      ->add_option("MODEL", a->model,
+                   "The landmark model to begin with, or the name of a shipped one")
+      ->required();
   command->add_option("--image", a->images, "A corrected frame; may be given again");
   command->add_option("--points", a->points, "Its points: .pts, or another file with one face");
   command->add_option("--frames", a->frames, "Many frames: .csv, a folder of .pts, .xml, list");
@@ -179,7 +183,10 @@ void add_adapt(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--learn", a->learn,
                       "Write the state of MODEL from its training faces, and adapt nothing");
-  command->callback([a] { a->learn.empty() ? adapt(*a) : learn(*a); });
+  command->callback([a] {
+    a->model = model_file(a->model.string());
+    a->learn.empty() ? adapt(*a) : learn(*a);
+  });
 }
 
 }  // namespace sdm::app

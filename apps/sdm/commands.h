@@ -12,9 +12,11 @@ void add_detect(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_follow(CLI::App& app);
 void add_info(CLI::App& app);
+void add_models(CLI::App& app);
 void add_pose(CLI::App& app);
 void add_reproduce(CLI::App& app);
 void add_track(CLI::App& app);
 void add_train(CLI::App& app);
+void add_train_detector(CLI::App& app);
 
 }  // namespace sdm::app

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <opencv2/core/utility.hpp>
 #include <opencv2/imgproc.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,15 +15,17 @@
 #include "apps/sdm/commands.h"
 #include "apps/sdm/faces.h"
 #include "apps/sdm/numbers.h"
+#include "apps/sdm/pose_json.h"
 #include "apps/sdm/progress.h"
 #include "sdm/base/error.h"
 #include "sdm/base/thread_pool.h"
 #include "sdm/face/aligner.h"
 #include "sdm/face/data/boxes.h"
 #include "sdm/face/data/read_pictures.h"
-#include "sdm/opencv/detector.h"
+#include "sdm/face/tracker.h"
 #include "sdm/opencv/draw.h"
 #include "sdm/opencv/image.h"
+#include "sdm/pose/head_pose.h"
 
 namespace sdm::app {
 namespace {
@@ -31,19 +34,19 @@ namespace fs = std::filesystem;
 
 struct DetectArguments {
   std::vector<std::string> pictures;
-  std::string model, detector, boxes;
-  std::vector<float> offset;
-  opencv::DetectorOptions detection;
+  std::string model, boxes;
+  DetectorChoice choice;
   fs::path draw, output;
   bool json = false, pts = false;
-  float min_score = 0;
+  float min_score = 0.5F;
   int threads = 0;
 };
 
 struct Face {
   face::Box box;
   face::Shape points;
-  float score = 0;
+  float score = 0, roll = 0;  // degrees
+  std::optional<pose::HeadPose> pose;
 };
 
 struct Result {
@@ -120,9 +123,6 @@ void write_pts_files(std::vector<Result>& results, const fs::path& output) {
       }
 }
 
-// A thousandth of a pixel is enough for a reader.
-double rounded(float value) { return std::round(double(value) * 1000) / 1000; }
-
 nlohmann::ordered_json to_json(const Result& result) {
   nlohmann::ordered_json json{{"file", result.file.string()}};
   if (!result.error.empty()) {
@@ -135,11 +135,14 @@ nlohmann::ordered_json to_json(const Result& result) {
   for (const Face& face : result.faces) {
     auto points = nlohmann::ordered_json::array();
     for (const auto& p : face.points.colwise()) points.push_back({rounded(p.x()), rounded(p.y())});
-    json["faces"].push_back({{"box",
-                              {rounded(face.box.x), rounded(face.box.y), rounded(face.box.width),
-                               rounded(face.box.height)}},
-                             {"score", rounded(face.score)},
-                             {"points", std::move(points)}});
+    nlohmann::ordered_json one{{"box",
+                                {rounded(face.box.x), rounded(face.box.y), rounded(face.box.width),
+                                 rounded(face.box.height)}},
+                               {"score", rounded(face.score)},
+                               {"roll", rounded(face.roll)}};
+    if (face.pose) one["pose"] = pose_json(*face.pose);
+    one["points"] = std::move(points);
+    json["faces"].push_back(std::move(one));
   }
   return json;
 }
@@ -152,20 +155,35 @@ void print(const Result& result) {
              : count == 1 ? "1 face"
                           : fmt::format("{} faces", count));
   for (const Face& face : result.faces)
-    fmt::print("  box {:.0f},{:.0f} {:.0f} x {:.0f}, score {:.2f}\n", face.box.x, face.box.y,
-               face.box.width, face.box.height, face.score);
+    fmt::print("  box {:.0f},{:.0f} {:.0f} x {:.0f}, score {:.2f}{}\n", face.box.x, face.box.y,
+               face.box.width, face.box.height, face.score,
+               face.pose ? fmt::format(", yaw {:+.0f}, pitch {:+.0f}, roll {:+.0f}", face.pose->yaw,
+                                       face.pose->pitch, face.pose->roll)
+                         : "");
 }
 
 // What a thread needs for itself.
 struct Worker {
-  face::BoxDetector detector;
+  FaceFinder::Find find;  // empty: boxes are given
   face::Aligner aligner;
 };
 
+// The head's pose, if the model knows its points in space and they tell it.
+std::optional<pose::HeadPose> pose_of(const std::optional<pose::HeadPoseEstimator>& head,
+                                      const face::Shape& points) {
+  if (!head) return {};
+  return head->try_estimate(points.cast<double>());
+}
+
 void detect(const DetectArguments& arguments) {
   const face::Model model = load_face_model(arguments.model);
+  const std::optional<pose::HeadPoseEstimator> head = face::head_of(model);
+  DetectorChoice choice = arguments.choice;
+  choice.options.min_score = arguments.min_score;
+  std::optional<FaceFinder> finder;
+  if (arguments.boxes.empty()) finder.emplace(model, choice);
   const face::BoxConvention convention =
-      box_convention(model, arguments.detector, arguments.offset);
+      finder ? finder->convention() : box_convention(model, choice.name, choice.offset);
   const std::vector<fs::path> pictures = list_pictures(arguments.pictures);
   if (pictures.empty()) throw Error("no picture in the folders named");
   const face::Boxes given = arguments.boxes.empty()
@@ -179,14 +197,9 @@ void detect(const DetectArguments& arguments) {
   if (pool.threads() > 1) cv::setNumThreads(1);
   std::vector<Worker> workers;
   for (int i = 0; i < pool.threads(); ++i) {
-    face::BoxDetector detector;
-    if (arguments.boxes.empty())
-      detector = opencv::make_detector(convention.detector, arguments.detection);
-    workers.push_back({std::move(detector), face::Aligner(model)});
+    workers.push_back({finder ? finder->find() : FaceFinder::Find(), face::Aligner(model)});
   }
-  const auto boxes_of = [&](const fs::path& file, Worker& worker,
-                            image::ByteView grey) -> std::vector<face::Box> {
-    if (worker.detector) return worker.detector(grey);
+  const auto boxes_of = [&](const fs::path& file) -> std::vector<face::Box> {
     const fs::path beside = file.lexically_relative(fs::path(arguments.boxes).parent_path());
     for (const fs::path& key : {file, beside, file.filename()})
       if (const auto found = given.find(key.generic_string()); found != given.end())
@@ -204,10 +217,23 @@ void detect(const DetectArguments& arguments) {
     result.file = pictures[i];
     result.width = grey.width;
     result.height = grey.height;
-    for (const face::Box& box : boxes_of(result.file, worker, grey)) {
-      const face::Alignment& found = worker.aligner.align(grey, box, convention);
-      if (found.score >= arguments.min_score)
-        result.faces.push_back({box, found.points, found.score});
+    std::vector<FoundFace> found;
+    if (worker.find) {
+      found = worker.find(grey);
+    } else {
+      for (const face::Box& box : boxes_of(result.file))
+        found.push_back({box, convention.similarity(box)});
+    }
+    std::stable_sort(found.begin(), found.end(), [](const FoundFace& a, const FoundFace& b) {
+      return a.box.width * a.box.height > b.box.width * b.box.height;
+    });
+    for (const FoundFace& one : found) {
+      const face::Alignment& fit = worker.aligner.align_from(grey, one.start);
+      if (!(fit.score >= arguments.min_score)) continue;
+      const face::Similarity place = face::fit_similarity(model.mean, fit.points);
+      result.faces.push_back({one.box, fit.points, fit.score,
+                              std::atan2(place.b, place.a) * 57.2957795F,
+                              pose_of(head, fit.points)});
     }
     if (!arguments.draw.empty()) draw(result, drawn[i]);
   };
@@ -246,31 +272,35 @@ void add_detect(CLI::App& app) {
   auto arguments = std::make_shared<DetectArguments>();
   command->add_option("IMAGES", arguments->pictures, "Pictures, and folders of pictures")
       ->required();
-  command->add_option("-m,--model", arguments->model, "A face model (default: the shipped face68)");
-  command->add_option("--detector", arguments->detector,
-                      "haar_alt2, haar_default or a cascade file; default: the model's own");
+  command->add_option("-m,--model", arguments->model,
+                      "A face model or the name of a shipped one (sdm models); default: face68");
+  command->add_option("--detector", arguments->choice.name, kDetectorHelp);
   command->add_option(
       "--boxes", arguments->boxes,
       "Boxes from this CSV (file,x,y,w,h, or the detector's columns) in place of a detector");
   command
-      ->add_option("--detector-offset", arguments->offset,
+      ->add_option("--detector-offset", arguments->choice.offset,
                    "How to read a foreign detector's boxes: face unit (outer eye corners) in box "
                    "widths, then x and y from the box's centre to the face's, in widths")
       ->expected(3)
       ->type_name("SCALE DX DY");
-  command->add_option("--cascades", arguments->detection.folder,
+  command->add_option("--cascades", arguments->choice.cascades,
                       "Folder with OpenCV's cascade files");
-  command->add_option("--min-size", arguments->detection.min_size, "Smallest face, pixels")
+  command
+      ->add_option("--min-size", arguments->choice.options.smallest,
+                   "Smallest face, pixels: the side of its box, about twice the distance of the "
+                   "eyes' outer corners")
       ->check(kPositive)
       ->capture_default_str();
   command
-      ->add_option("--max-side", arguments->detection.max_side,
+      ->add_option("--max-side", arguments->choice.options.max_side,
                    "Larger pictures are searched shrunk to this side")
       ->check(kPositive)
       ->capture_default_str();
   command
       ->add_option("--min-score", arguments->min_score,
-                   "Drop faces that score less: 0.5 drops what is hardly one")
+                   "Leave out what scores less; 0 shows everything that was tried")
+      ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "Print the results as JSON on stdout");
   command->add_option("--draw", arguments->draw,

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <opencv2/core/utility.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,6 @@
 #include "sdm/face/data/boxes.h"
 #include "sdm/face/data/evaluation.h"
 #include "sdm/face/data/methods.h"
-#include "sdm/opencv/detector.h"
 #include "sdm/opencv/image.h"
 
 namespace sdm::app {
@@ -51,8 +51,10 @@ std::vector<face::Method> methods_of(const EvalArguments& arguments, const face:
   std::vector<face::Method> methods;
   for (const std::string& text : arguments.models) {
     const auto [name, path] = report::named_file(text);
-    const face::Model model = face::Model::load(path);
-    const auto convention = box_convention(model, arguments.detector, arguments.offset);
+    const face::Model model = load_face_model(path.string());
+    // The boxes of our detector are given as the model's default ones.
+    const auto convention = box_convention(
+        model, arguments.detector == "sdm" ? "" : arguments.detector, arguments.offset);
     if (methods.empty()) run.model = model, run.convention = convention;
     methods.push_back(face::model_method(name, model, convention));
     if (arguments.one_stage)
@@ -174,11 +176,18 @@ void evaluate(const EvalArguments& arguments) {
   face::MethodRun run;
   if (!arguments.models.empty()) {
     const std::string& detector = run_options.convention.detector;
+    std::optional<FaceFinder> finder;
     if (!arguments.boxes.empty()) {
       face::give_boxes(truth, face::read_boxes(arguments.boxes, detector));
     } else if (std::none_of(truth.faces.begin(), truth.faces.end(),
                             [](const face::Annotation& face) { return face.box.has_value(); })) {
-      run_options.make_detector = [&] { return opencv::make_detector(detector); };
+      finder.emplace(*run_options.model,
+                     DetectorChoice{arguments.detector, arguments.offset, {}, {}});
+      // The boxes of ours are given as those of the model's detector would lie.
+      run_options.make_detector = [&] {
+        return finder->is_ours() ? face::box_detector(finder->detector(), run_options.convention)
+                                 : finder->box_detector();
+      };
     }
     Progress progress("eval");
     cv::setNumThreads(1);  // pictures are read and searched in parallel
@@ -257,7 +266,7 @@ void add_eval(CLI::App& app) {
       ->needs(model);
   command->add_option("--detector", arguments->detector,
                       "Whose boxes: the column in --boxes, or the detector to run; default: the "
-                      "model's own");
+                      "model's own column, or sdm's detector");
   command
       ->add_option("--detector-offset", arguments->offset,
                    "How to read a foreign detector's boxes: face unit (outer eye corners) in box "

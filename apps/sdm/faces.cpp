@@ -5,11 +5,18 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/sdm/shipped_model.h"
+#include "sdm/base/error.h"
+#include "sdm/opencv/detector.h"
 
 namespace sdm::app {
 
+const char* const kDetectorHelp =
+    "Finds the faces: sdm (ours), a detector's .sdm file, haar_alt2, haar_default, a cascade file "
+    "(.xml) or a YuNet network (.onnx); default: sdm where it knows the model's points, else the "
+    "model's own";
+
 face::Model load_face_model(const std::string& path) {
-  return path.empty() ? shipped_face_model() : face::Model::load(path);
+  return face::Model::load(model_file(path.empty() ? "face68" : path));
 }
 
 face::BoxConvention box_convention(const face::Model& model, const std::string& detector,
@@ -24,6 +31,74 @@ face::BoxConvention box_convention(const face::Model& model, const std::string& 
   convention.dx = offset[1];
   convention.dy = offset[2];
   return convention;
+}
+
+FaceFinder::FaceFinder(const face::Model& model, DetectorChoice choice)
+    : model_(&model), choice_(std::move(choice)) {
+  constexpr Index kShippedPoints = 68;  // of the landmarks that face-detector.sdm was trained on
+  const std::string name = choice_.name;
+  const bool is_file = name.ends_with(".sdm");
+  const bool is_default = name.empty() && choice_.offset.empty() &&
+                          model.points() == kShippedPoints &&
+                          !shipped_file_or_none("face-detector.sdm").empty();
+  if (name == "sdm" || is_file || is_default) {
+    detector_model_ = std::make_shared<face::DetectorModel>(face::DetectorModel::load(
+        is_file ? std::filesystem::path(name) : shipped_file("face-detector.sdm")));
+    convention_ = detector_model_->convention();
+    if (is_file) return;  // of the model's own objects: it verifies
+    if (model.points() != kShippedPoints)
+      throw Error(
+          fmt::format("the model has {} points and sdm's detector finds faces of {}: name "
+                      "another with --detector, or train one (sdm train-detector)",
+                      model.points(), kShippedPoints));
+    const auto fast = shipped_file_or_none("face68-fast.sdm");
+    if (!fast.empty()) verifier_ = std::make_shared<face::Model>(face::Model::load(fast));
+    return;
+  }
+  convention_ = name.ends_with(".onnx") && choice_.offset.empty()
+                    ? opencv::yunet_convention()
+                    : box_convention(model, name, choice_.offset);
+  if (name.empty()) choice_.name = convention_.detector;
+}
+
+face::Detector FaceFinder::detector() const {
+  if (!is_ours()) throw Error(fmt::format("'{}' is no detector of sdm's own", choice_.name));
+  return {*detector_model_, verifier_ ? *verifier_ : *model_, choice_.options};
+}
+
+face::BoxDetector FaceFinder::box_detector() const {
+  if (is_ours()) {
+    // The detector is not to outlive its models.
+    auto keep = std::make_shared<FaceFinder>(*this);
+    return [keep, boxes = face::box_detector(detector(), convention_)](image::ByteView grey) {
+      return boxes(grey);
+    };
+  }
+  opencv::DetectorOptions options;
+  options.folder = choice_.cascades;
+  options.min_size = std::max(1, int(choice_.options.smallest));
+  options.max_side = choice_.options.max_side;
+  return opencv::make_detector(choice_.name, options);
+}
+
+FaceFinder::Find FaceFinder::find() const {
+  auto keep = std::make_shared<FaceFinder>(*this);
+  if (is_ours()) {
+    const auto ours = std::make_shared<face::Detector>(detector());
+    return [keep, ours](image::ByteView grey) {
+      std::vector<FoundFace> found;
+      for (const face::DetectedFace& face : ours->detect(grey))
+        found.push_back({face.box, face.place});
+      return found;
+    };
+  }
+  return [keep, boxes = box_detector()](image::ByteView grey) {
+    std::vector<FoundFace> found;
+    for (const face::Box& box : boxes(grey))
+      if (box.width > 0 && box.height > 0)
+        found.push_back({box, keep->convention_.similarity(box)});
+    return found;
+  };
 }
 
 }  // namespace sdm::app

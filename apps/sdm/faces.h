@@ -1,16 +1,20 @@
 #pragma once
 
+#include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "sdm/face/aligner.h"
+#include "sdm/face/detector.h"
 #include "sdm/face/model.h"
 
 namespace sdm::app {
 
-// What the face commands share: the model, and how its boxes are read.
+// What the face commands share: the model, how its boxes are read, and who finds the faces.
 
-/// The model at `path`; where that is empty, face68.sdm out of $SDM_MODELS, the installed models or
-/// the source tree. Throws: saying where it looked.
+/// The model at `path`, or the shipped one of this name ("face68-fast"); where it is empty, face68.
+/// Throws: saying where it looked.
 face::Model load_face_model(const std::string& path);
 
 /// How to read the boxes of `detector`: as the model learned it (an empty name: its default), or by
@@ -18,5 +22,50 @@ face::Model load_face_model(const std::string& path);
 /// Throws: a unit that is not positive, as wrong usage; a detector the model does not know.
 face::BoxConvention box_convention(const face::Model& model, const std::string& detector,
                                    const std::vector<float>& offset);
+
+/// What `--detector` means.
+struct DetectorChoice {
+  std::string name;           // as given: sdm, haar_alt2, a file; empty: the best one for the model
+  std::vector<float> offset;  // --detector-offset
+  face::DetectorOptions options;
+  std::filesystem::path cascades;  // OpenCV's folder
+};
+
+/// Where a face is to be looked for.
+struct FoundFace {
+  face::Box box;
+  face::Similarity start;
+};
+
+/// Finds faces for a landmark model: by our own detector, or by one of OpenCV's. The model must
+/// outlive it. One a thread; all of them share what was loaded.
+class FaceFinder {
+ public:
+  /// An empty name: our detector where the model has the points it verifies with, or knows its
+  /// boxes; else the model's default. Throws: a detector that is not known or cannot be loaded.
+  FaceFinder(const face::Model& model, DetectorChoice choice);
+
+  bool is_ours() const { return detector_model_ != nullptr; }
+  /// How its boxes are read. Ours are read by place, and this is what they are shown as.
+  const face::BoxConvention& convention() const { return convention_; }
+
+  /// Ours. Throws: it is not ours.
+  face::Detector detector() const;
+  /// Whichever it is, as boxes by convention().
+  face::BoxDetector box_detector() const;
+  /// Finds the faces of a picture, the largest first; for one thread.
+  using Find = std::function<std::vector<FoundFace>(image::ByteView grey)>;
+  Find find() const;
+
+ private:
+  const face::Model* model_;
+  DetectorChoice choice_;
+  face::BoxConvention convention_;
+  std::shared_ptr<const face::DetectorModel> detector_model_;
+  std::shared_ptr<const face::Model> verifier_;  // null: the model itself
+};
+
+/// The help of --detector.
+extern const char* const kDetectorHelp;
 
 }  // namespace sdm::app

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "apps/sdm/commands.h"
+#include "apps/sdm/shipped_model.h"
 #include "sdm/io/file.h"
 
 namespace sdm::app {
@@ -29,10 +30,13 @@ void add_info(CLI::App& app) {
   CLI::App* command = app.add_subcommand("info", "Tell what a model file holds");
   auto path = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
-  command->add_option("FILE", *path, "A model file written by sdm")->required();
+  command
+      ->add_option("FILE", *path,
+                   "A model file written by sdm, or the name of a shipped one (sdm models)")
+      ->required();
   command->add_flag("--json", *json, "Header and tensors as JSON");
   command->callback([path, json] {
-    const io::Model model = io::read(*path);
+    const io::Model model = io::read(model_file(*path));
     fmt::print("{}\n", *json ? to_json(model) : io::describe(model));
   });
 }

@@ -64,10 +64,12 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   sdm::app::add_eval(app);
   sdm::app::add_follow(app);
   sdm::app::add_info(app);
+  sdm::app::add_models(app);
   sdm::app::add_pose(app);
   sdm::app::add_reproduce(app);
   sdm::app::add_track(app);
   sdm::app::add_train(app);
+  sdm::app::add_train_detector(app);
 
   forbid_negative_seeds(app);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <map>
 #include <vector>
 
 #include "apps/sdm/platform.h"
@@ -40,6 +41,25 @@ fs::path shipped_file(const std::string& name) {
   throw Error(fmt::format("{}, which comes with sdm, is not in {}", name, looked));
 }
 
-face::Model shipped_face_model() { return face::Model::load(shipped_file("face68.sdm")); }
+fs::path model_file(const std::string& name) {
+  const fs::path path = name;
+  // A name has neither folder nor ending; a file of that name goes first.
+  if (path.has_parent_path() || path.has_extension() || fs::exists(path)) return path;
+  const fs::path shipped = shipped_file_or_none(name + ".sdm");
+  return shipped.empty() ? path : shipped;
+}
+
+std::vector<fs::path> shipped_models() {
+  std::map<std::string, fs::path> found;  // by name; the first folder goes first
+  for (const fs::path& folder : folders()) {
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(folder, none))
+      if (entry.path().extension() == ".sdm" && !entry.path().stem().has_extension())
+        found.emplace(entry.path().stem().string(), entry.path());
+  }
+  std::vector<fs::path> files;
+  for (const auto& one : found) files.push_back(one.second);
+  return files;
+}
 
 }  // namespace sdm::app

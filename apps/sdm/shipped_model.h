@@ -2,8 +2,7 @@
 
 #include <filesystem>
 #include <string>
-
-#include "sdm/face/model.h"
+#include <vector>
 
 namespace sdm::app {
 
@@ -14,7 +13,11 @@ std::filesystem::path shipped_file(const std::string& name);
 /// The same, or an empty path where it is not there.
 std::filesystem::path shipped_file_or_none(const std::string& name);
 
-/// The default face model.
-face::Model shipped_face_model();
+/// The file of a model that the user names: a path, or the name of a shipped one without its ending
+/// ("face68-fast"). What is neither is a path, too: reading it will say so.
+std::filesystem::path model_file(const std::string& name);
+
+/// Every model that can be named so, in the order of their names; states of adaptation apart.
+std::vector<std::filesystem::path> shipped_models();
 
 }  // namespace sdm::app

@@ -16,12 +16,12 @@
 #include "apps/sdm/faces.h"
 #include "apps/sdm/numbers.h"
 #include "apps/sdm/output.h"
+#include "apps/sdm/pose_json.h"
 #include "apps/sdm/video_loop.h"
 #include "report/plot.h"
 #include "report/results.h"
 #include "sdm/base/error.h"
 #include "sdm/face/tracker.h"
-#include "sdm/opencv/detector.h"
 #include "sdm/opencv/draw.h"
 #include "sdm/opencv/image.h"
 
@@ -37,27 +37,20 @@ struct TrackArguments {
   face::TrackerOptions tracker;
   std::vector<float> box;
   bool no_smooth = false;
-  int frames = 0;  // 0: all
+  float min_size = 40;  // pixels
+  int frames = 0;       // 0: all
 };
 
 // A camera never ends: Ctrl-C ends the loop, and the files are finished as after the last frame.
 volatile std::sig_atomic_t stopped = 0;
 void stop(int) { stopped = 1; }
 
-double rounded(double value) { return std::round(value * 1000) / 1000; }
-
 Json to_json(const face::TrackedFace& face) {
   Json points = Json::array();
   for (const auto& p : face.points.colwise())
     points.push_back({rounded(double(p.x())), rounded(double(p.y()))});
   Json json{{"id", face.id}, {"detected", face.detected}, {"score", rounded(double(face.score))}};
-  if (face.pose)
-    json["pose"] = {
-        {"yaw", rounded(face.pose->yaw)},
-        {"pitch", rounded(face.pose->pitch)},
-        {"roll", rounded(face.pose->roll)},
-        {"position", {rounded(face.pose->position.x()), rounded(face.pose->position.y())}},
-        {"scale", rounded(face.pose->scale)}};
+  if (face.pose) json["pose"] = pose_json(*face.pose);
   json["points"] = std::move(points);
   return json;
 }
@@ -163,21 +156,30 @@ std::string count(int number, const char* one, const char* many) {
   return fmt::format("{} {}", number, number == 1 ? one : many);
 }
 
-face::BoxDetector detector_of(const TrackArguments& arguments, const std::string& name) {
-  if (arguments.box.empty()) return opencv::make_detector(name);
-  const face::Box box{arguments.box[0], arguments.box[1], arguments.box[2], arguments.box[3]};
-  if (!(box.width > 0 && box.height > 0))
-    throw Error(fmt::format("the box is {:g} x {:g} px, expected a positive width and height",
-                            box.width, box.height));
-  return [box](image::ByteView) { return std::vector{box}; };
+face::Tracker tracker_of(const TrackArguments& arguments, const face::Model& model,
+                         face::TrackerOptions& options, const FaceFinder& finder) {
+  if (!arguments.box.empty()) {
+    const face::Box box{arguments.box[0], arguments.box[1], arguments.box[2], arguments.box[3]};
+    if (!(box.width > 0 && box.height > 0))
+      throw Error(fmt::format("the box is {:g} x {:g} px, expected a positive width and height",
+                              box.width, box.height));
+    return {model, [box](image::ByteView) { return std::vector{box}; }, options};
+  }
+  if (finder.is_ours()) return {model, finder.detector(), options};
+  options.detector = finder.convention().detector;
+  return {model, finder.box_detector(), options};
 }
 
 void track(const TrackArguments& arguments) {
   const face::Model model = load_face_model(arguments.model);
   face::TrackerOptions options = arguments.tracker;
-  options.detector = model.convention(arguments.detector).detector;
   options.smooth = !arguments.no_smooth;
-  face::Tracker tracker(model, detector_of(arguments, options.detector), options);
+  DetectorChoice choice{arguments.detector, {}, {}, {}};
+  choice.options.smallest = arguments.min_size;
+  // What scores enough to be followed is for the tracker to say.
+  choice.options.min_score = std::min(options.threshold, 0.5F);
+  const FaceFinder finder(model, choice);
+  face::Tracker tracker = tracker_of(arguments, model, options, finder);
   if (!arguments.plot.empty()) prepare_output(arguments.plot);
 
   VideoLoop loop("track", arguments.files);
@@ -234,14 +236,15 @@ void add_track(CLI::App& app) {
   auto a = std::make_shared<TrackArguments>();
   command
       ->add_option("VIDEO", a->files.input,
-                   "A video file, a folder of pictures, a pattern such as frames/%04d.png, or the "
-                   "number of a camera (0)")
+                   "A video file, a folder of pictures, a pattern such as frames/%04d.png, the "
+                   "number of a camera (0), an address (rtsp://, http://), or - for stdin")
       ->required();
   command->add_option("-o,--output", a->files.overlay,
                       "Write the video with points, id, score, yaw, pitch and roll, .mp4");
   command->add_option("--json", a->files.json, "Write a line of JSON for each frame; -: to stdout");
   command->add_option("--plot", a->plot, "Draw score and head pose over time, .svg");
-  command->add_option("-m,--model", a->model, "A face model; else the shipped one");
+  command->add_option("-m,--model", a->model,
+                      "A face model or the name of a shipped one (sdm models); default: face68");
   command->add_option("--faces", a->tracker.faces, "Follow at most so many faces")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -256,8 +259,10 @@ void add_track(CLI::App& app) {
                    "Look for further faces in every so many frames")
       ->check(kPositive)
       ->capture_default_str();
-  command->add_option("--detector", a->detector,
-                      "Finds the faces: haar_alt2, haar_default; else the model's default");
+  command->add_option("--detector", a->detector, kDetectorHelp);
+  command->add_option("--min-size", a->min_size, "Smallest face to look for, pixels")
+      ->check(kPositive)
+      ->capture_default_str();
   command
       ->add_option(
           "--box", a->box,

@@ -23,5 +23,6 @@ void add_eval(CLI::App& app) { add_missing(app, "eval"); }
 void add_follow(CLI::App& app) { add_missing(app, "follow"); }
 void add_track(CLI::App& app) { add_missing(app, "track"); }
 void add_train(CLI::App& app) { add_missing(app, "train"); }
+void add_train_detector(CLI::App& app) { add_missing(app, "train-detector"); }
 
 }  // namespace sdm::app

@@ -52,6 +52,7 @@ std::vector<face::Method> make_methods(const ExperimentContext& context, const f
   }
   for (const std::string& peer : context.peers) {
     const auto [name, path] = named_file(peer);
+    if (path.extension() == ".onnx") continue;  // a detector
     methods.push_back(path.extension() == ".dat"
                           ? dlib_method(name, path)
                           : face::predicted_method(name, truth, face::read_annotations(path)));

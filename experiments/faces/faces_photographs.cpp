@@ -8,7 +8,7 @@
 
 #include "experiments/photographs.h"
 #include "sdm/face/aligner.h"
-#include "sdm/opencv/detector.h"
+#include "sdm/face/detector.h"
 #include "sdm/opencv/draw.h"
 #include "sdm/opencv/image.h"
 
@@ -29,23 +29,25 @@ void show_photographs(const ExperimentContext& context, Results& results) {
   }
   const face::Model model = face::Model::load(context.shipped_file("face68.sdm"));
   face::Aligner aligner(model);
-  const face::BoxDetector detector = opencv::make_detector("haar_alt2");
+  const face::Model fast = face::Model::load(context.shipped_file("face68-fast.sdm"));
+  const auto windows = face::DetectorModel::load(context.shipped_file("face-detector.sdm"));
+  face::Detector detector(windows, fast);
   Gallery gallery;
   for (const fs::path& path : files) {
     cv::Mat picture = opencv::read_colour(path);
     const double scale = std::min(1.0, 800.0 / std::max(picture.cols, picture.rows));
     cv::resize(picture, picture, {}, scale, scale, cv::INTER_AREA);
     const auto grey = opencv::to_grey(picture);
-    const std::vector<face::Box> boxes = detector(grey);
-    for (const face::Box& box : boxes)
-      opencv::draw_points(picture, aligner.align(grey, box, model.convention("haar_alt2")).points,
-                          {60, 255, 60}, std::max(1.2F, box.width / 90));
+    const auto faces = detector.detect(grey);
+    for (const face::DetectedFace& face : faces)
+      opencv::draw_points(picture, aligner.align_from(grey, face.place).points, {60, 255, 60},
+                          std::max(1.2F, face.box.width / 90));
     const fs::path file = fmt::format("photograph_{:02}.jpg", gallery.pictures.size() + 1);
     opencv::write_image(context.output / "faces" / file, picture);
-    results.add("photograph", "SDM accurate", "faces_found", double(boxes.size()), "faces",
+    results.add("photograph", "SDM accurate", "faces_found", double(faces.size()), "faces",
                 {{"file", path.filename().string()}});
     gallery.pictures.push_back({file, fmt::format("{}: {} found by the detector",
-                                                  path.filename().string(), boxes.size())});
+                                                  path.filename().string(), faces.size())});
   }
   if (gallery.pictures.empty())
     throw NoData(

@@ -34,8 +34,7 @@ HWY_INLINE void tile(const double* a, Index inner, const double* b, double* out)
     }
   }
   for (int r = 0; r < kRows; ++r)
-    for (int v = 0; v < kVectors; ++v)
-      hn::StoreU(sum[r][v], tag, out + r * stride + v * lanes);
+    for (int v = 0; v < kVectors; ++v) hn::StoreU(sum[r][v], tag, out + r * stride + v * lanes);
 }
 
 template <int kVectors>
@@ -82,8 +81,8 @@ void residual(bool root, const double* values, const double* target, const doubl
     residual_as<false>(values, target, weight, rows, columns, z, sums);
 }
 
-void contract(const double* terms, const double* products, Index term_count, Index n,
-              Index columns, double* delta) {
+void contract(const double* terms, const double* products, Index term_count, Index n, Index columns,
+              double* delta) {
   const Tag tag;
   const Index lanes = static_cast<Index>(hn::Lanes(tag));
   for (Index c = 0; c < columns; c += lanes)

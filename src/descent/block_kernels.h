@@ -13,8 +13,8 @@ inline constexpr Index kBlockColumns = 64;
 void multiply_block(const double* a, Index rows, Index inner, const double* b, Index columns,
                     double* out);
 
-/// z = weight (g(values) - target) and sums[i] = |z.col(i)|^2, with g(v) = v, or sqrt(v + 3/8) where
-/// `root`. `target` is compressed already.
+/// z = weight (g(values) - target) and sums[i] = |z.col(i)|^2, with g(v) = v, or sqrt(v + 3/8)
+/// where `root`. `target` is compressed already.
 void residual_block(bool root, const double* values, const double* target, const double* weight,
                     Index rows, Index columns, double* z, double* sums);
 

@@ -12,15 +12,17 @@ Box::Box(std::vector<Axis> axes) : axes_(std::move(axes)) {
   for (Index j = 0; j < size(); ++j) {
     const Axis& axis = axes_[static_cast<std::size_t>(j)];
     if (!std::isfinite(axis.low) || !std::isfinite(axis.high) || !(axis.low < axis.high))
-      throw Error(formatted("axis {} of the box runs from {} to {}, expected a finite range from "
-                            "a lower to a higher value",
-                            name(j), axis.low, axis.high));
+      throw Error(
+          formatted("axis {} of the box runs from {} to {}, expected a finite range from "
+                    "a lower to a higher value",
+                    name(j), axis.low, axis.high));
     double low = axis.low, high = axis.high, sign = 0;
     if (axis.scale == Axis::Scale::kLog) {
       if (!(low * high > 0) && !(low > 0) && !(high < 0))
-        throw Error(formatted("axis {} of the box is logarithmic and runs from {} to {}, expected "
-                              "both ends above or both below zero",
-                              name(j), low, high));
+        throw Error(
+            formatted("axis {} of the box is logarithmic and runs from {} to {}, expected "
+                      "both ends above or both below zero",
+                      name(j), low, high));
       sign = low > 0 ? 1 : -1;
       low = std::log(std::abs(axis.low));
       high = std::log(std::abs(axis.high));

@@ -13,8 +13,6 @@
 namespace sdm {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 /// conformal_quantile of scores that are sorted already.
@@ -23,15 +21,18 @@ double conformal_bound(const std::vector<float>& ascending, double confidence) {
   return rank > ascending.size() ? kInfinity : ascending[rank - 1];
 }
 
+}  // namespace
+
 /// What one worker solves with.
-struct Workspace {
+struct LearnedWorkspace {
   LearnedBlock block, refined, single;  // the maps' answers, the refined ones, one fit at a time
   Refiner<> refiner;
   Vector<double> x, y, scratch, u, best_u, components;
   std::array<Index, kBlockColumns> refined_columns{};  // of the block
   std::vector<std::pair<double, Index>> nearest;
+  RefineOptions refine_options;
 
-  explicit Workspace(const LearnedModel& model)
+  LearnedWorkspace(const LearnedModel& model, const RefineOptions& options)
       : block(model),
         refined(model),
         single(model),
@@ -42,28 +43,31 @@ struct Workspace {
         u(model.states()),
         best_u(model.states()),
         components(model.components.rows()),
-        nearest(at(model.example_states.cols())) {
+        nearest(at(model.example_states.cols())),
+        refine_options(options) {
     single.columns = 1;
   }
 };
-
-}  // namespace
 
 /// One call of solve_batch.
 class LearnedRun {
  public:
   LearnedRun(const Learned& learned, const LearnedSolveOptions& options, ConstMatrixRef<double> y,
              int workers, Answers& answers)
-      : model_(learned.model_), h_(learned.h_), start_(learned.start_), options_(options), y_(y),
+      : model_(learned.model_),
+        h_(learned.h_),
+        start_(learned.start_),
+        options_(options),
+        y_(y),
         answers_(answers) {
-    for (int w = 0; w < workers; ++w) spaces_.emplace_back(model_);
+    for (int w = 0; w < workers; ++w) spaces_.emplace_back(model_, options.refine_options);
     quantile_ = conformal_bound(model_.gate.scores, options.confidence);
     evaluations_.assign(at(workers), 0);
     refined_.assign(at(workers), 0);
   }
 
   void block(Index number, int worker) {
-    Workspace& space = spaces_[static_cast<std::size_t>(worker)];
+    LearnedWorkspace& space = spaces_[static_cast<std::size_t>(worker)];
     LearnedBlock& block = space.block;
     const Index first = number * kBlockColumns;
     block.load(model_, y_, first, std::min(kBlockColumns, y_.cols() - first));
@@ -131,8 +135,7 @@ class LearnedRun {
     for (Index j = 0; j < model_.states(); ++j) {
       const double x = block.x(j, from);
       answers_.x(j, to) = x;
-      answers_.radius(j, to) =
-          quantile_ * block.scale(j, from) * std::abs(model_.box.slope(j, x));
+      answers_.radius(j, to) = quantile_ * block.scale(j, from) * std::abs(model_.box.slope(j, x));
     }
     answers_.trust[at(to)] = trust;
     answers_.residual[to] = block.distance[at(from)];
@@ -141,22 +144,21 @@ class LearnedRun {
 
   /// Refines the maps' answer to a column of the block into the next of `refined`, which is looked
   /// at when all are there. Gives the evaluations of h.
-  int take_refined(Workspace& space, Index column) {
+  int take_refined(LearnedWorkspace& space, Index column) {
     LearnedBlock& refined = space.refined;
     const Index to = refined.columns++;
     space.refined_columns[at(to)] = column;
     refined.y.col(to) = space.y = space.block.y.col(column);
     refined.target.col(to) = space.block.target.col(column);
     space.u = space.block.u.col(column);
-    const int evaluations =
-        space.block.residual[at(column)] < kInfinity ? refine_from_u(space) : 0;
+    const int evaluations = space.block.residual[at(column)] < kInfinity ? refine_from_u(space) : 0;
     refined.u.col(to) = space.u;
     return evaluations;
   }
 
   /// Refines from the examples most like y, which is that of a column of `refined`. Leaves the best
   /// of all in `single`. Gives the evaluations of h.
-  int try_further_starts(Workspace& space, Index column) {
+  int try_further_starts(LearnedWorkspace& space, Index column) {
     LearnedBlock& single = space.single;
     single.y.col(0) = space.y = space.refined.y.col(column);
     single.target.col(0) = space.refined.target.col(column);
@@ -205,7 +207,7 @@ class LearnedRun {
 
   /// Refines space.u for space.y, in u, where all values are of one size. Leaves it where it is if
   /// |h - y|^2 or a derivative is not finite there.
-  int refine_from_u(Workspace& space) {
+  int refine_from_u(LearnedWorkspace& space) {
     const Index n = model_.states(), m = model_.features;
     Vector<double>& x = space.x;
     const bool weighted = model_.noise.size() > 0;
@@ -222,23 +224,40 @@ class LearnedRun {
       for (Index j = 0; j < n; ++j) out.col(j) *= model_.box.slope(j, x[j]);
       if (weighted) out.array().colwise() /= model_.noise.array();
     };
+    if (!h_.jacobian() && m == n) seed_broyden(space.u, space);
     try {
-      const RefineSummary summary =
-          h_.jacobian() ? space.refiner.refine(space.u, residual, jacobian, options_.refine_options)
-                        : space.refiner.refine(space.u, residual, NoJacobian{},
-                                               options_.refine_options);
-      return summary.evaluations;
-    } catch (const Error&) {  // the options are good: it is the start
-      return 1;
+      return (h_.jacobian()
+                  ? space.refiner.refine(space.u, residual, jacobian, space.refine_options)
+                  : space.refiner.refine(space.u, residual, NoJacobian{}, space.refine_options))
+          .evaluations;
+    } catch (const Error&) {
+      return 1;  // no derivatives there: the state stays, and the gate judges it
     }
   }
 
-  void find_nearest(Workspace& space) const {
+  /// The last map at u as an inverse of the Jacobian: it moves u by -R (h(x) - y) / noise.
+  void seed_broyden(const Vector<double>& u, LearnedWorkspace& space) const {
+    if (model_.compression != Compression::kNone) return;
+    const Index n = model_.states(), q = model_.components.rows();
+    const LearnedStage& stage = model_.stages.back();
+    LearnedBlock& single = space.single;
+    single.u.col(0) = u;
+    single.c.col(0).head(q).setZero();
+    single.route(stage);
+    const Block<double>& map = stage.maps[static_cast<std::size_t>(single.cell[0])];
+    const Block<double>& terms = single.polynomial(stage.order);
+    Matrix<double> at_u = Matrix<double>::Zero(n, q);
+    for (Index l = 0; l < polynomial_terms(n, stage.order); ++l)
+      at_u += terms(l, 0) * map.middleRows(l * n, n).leftCols(q);
+    space.refine_options.seed = -at_u * model_.components * model_.weight.asDiagonal();
+    for (Index r = 0; r < model_.features; ++r) space.refine_options.seed.col(r) /= weight(r);
+  }
+
+  void find_nearest(LearnedWorkspace& space) const {
     const Index m = model_.features;
     space.components.setZero();
     for (Index r = 0; r < m; ++r)
-      space.components +=
-          model_.components.col(r) * (model_.weight[r] * space.single.target(r, 0));
+      space.components += model_.components.col(r) * (model_.weight[r] * space.single.target(r, 0));
     for (std::size_t e = 0; e < space.nearest.size(); ++e)
       space.nearest[e] = {
           (model_.example_components.col(static_cast<Index>(e)) - space.components).squaredNorm(),
@@ -252,7 +271,7 @@ class LearnedRun {
   const LearnedSolveOptions& options_;
   ConstMatrixRef<double> y_;
   Answers& answers_;
-  std::vector<Workspace> spaces_;
+  std::vector<LearnedWorkspace> spaces_;
   std::vector<Index> evaluations_, refined_;
   double quantile_ = 0;
 };
@@ -277,9 +296,10 @@ std::string Answer::message() const {
       return formatted("trusted: residual {:.4g}, {:.2f} times the usual", residual,
                        relative_residual);
     case Trust::kRefined:
-      return formatted("refined: the learned maps alone were doubtful; residual {:.4g}, {:.2f} "
-                       "times the usual",
-                       residual, relative_residual);
+      return formatted(
+          "refined: the learned maps alone were doubtful; residual {:.4g}, {:.2f} "
+          "times the usual",
+          residual, relative_residual);
     case Trust::kOutside:
       return "outside: the best fit found lies outside the box that was learned; learn a wider "
              "one if such values are to be expected";
@@ -313,6 +333,12 @@ void LearnedSolveOptions::validate() const {
   if (further_starts < 0)
     throw Error(formatted("further_starts is {}, expected 0 or more", further_starts));
   refine_options.validate();
+  if (refine_options.lower.size() > 0 || refine_options.upper.size() > 0 ||
+      refine_options.seed.size() > 0 || refine_options.covariance)
+    throw Error(
+        "refine_options of a learned solver has bounds, a seed or asks for a covariance: it works "
+        "in "
+        "the box's own coordinates and sees to these itself; call sdm::refine for them");
 }
 
 Learned::Learned(LearnedModel model, AnyFunction h, StartRule start)
@@ -354,12 +380,9 @@ Answers Learned::solve_batch(ConstMatrixRef<double> y, const LearnedSolveOptions
 
 Answer Learned::solve(const Vector<double>& y, const LearnedSolveOptions& options) const {
   const Answers one = solve_batch(y, options);
-  return {one.x.col(0),
-          one.trust.front(),
-          one.residual[0],
-          one.relative_residual[0],
-          one.radius.col(0),
-          static_cast<int>(one.evaluations),
+  return {one.x.col(0),      one.trust.front(),
+          one.residual[0],   one.relative_residual[0],
+          one.radius.col(0), static_cast<int>(one.evaluations),
           one.refined > 0};
 }
 
@@ -376,8 +399,7 @@ std::string Learned::full_report() const {
   const auto& r = model_.record;
   std::string text = brief_report() + "\n";
   text += formatted("{} components of the features; start {}; features {}\n",
-                    model_.components.rows(),
-                    model_.has_start_rule ? "by a rule" : "fixed",
+                    model_.components.rows(), model_.has_start_rule ? "by a rule" : "fixed",
                     model_.compression == Compression::kNone   ? "as they are"
                     : model_.compression == Compression::kRoot ? "as roots of counts"
                                                                : "on an asinh scale");
@@ -392,10 +414,10 @@ std::string Learned::full_report() const {
                       axis.low, axis.high, r.error[j], r.median[j],
                       axis.scale == Axis::Scale::kLog ? "   log" : "");
   }
-  text +=
-      formatted("trusted: residual up to {:.2f} times the usual, a further step up to {:.2f} and a "
-                "place outside the box up to {:.2f} usual errors\n",
-                model_.gate.residual, model_.gate.step, model_.gate.overshoot);
+  text += formatted(
+      "trusted: residual up to {:.2f} times the usual, a further step up to {:.2f} and a "
+      "place outside the box up to {:.2f} usual errors\n",
+      model_.gate.residual, model_.gate.step, model_.gate.overshoot);
   return text;
 }
 

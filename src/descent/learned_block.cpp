@@ -7,9 +7,12 @@
 namespace sdm {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // A later iterate is preferred to an earlier one unless its residual is this much larger.
 constexpr double kLater = 1.25;
+
+/// Columns in whole vectors: the exponential of a value must not depend on how many stand beside
+/// it.
+Index whole_vectors(Index columns) { return (columns + 7) / 8 * 8; }
 
 Block<double> block(Index rows) { return Block<double>::Zero(rows, kBlockColumns); }
 
@@ -48,11 +51,12 @@ LearnedBlock::LearnedBlock(const LearnedModel& model) {
   values = y = target = z = block(m);
   c = block(q + 1);
   c.row(q).setOnes();
-  const Index terms = polynomial_terms(n, 2);
-  terms_ = block(terms);
-  products_ = block(n * terms);
+  Index terms = 1;
+  for (const LearnedStage& stage : model.stages)
+    terms = std::max(terms, polynomial_terms(n, stage.order));
+  terms_ = block(std::max(terms, model.gate.log_scales.cols()));
+  products_ = gathered_products_ = block(n * terms);
   gathered_ = block(q + 1);
-  gathered_products_ = block(n * terms);
   scale = block(n + 1);
   scratch_ = Vector<double>::Zero(n + m);
 }
@@ -72,8 +76,8 @@ void LearnedBlock::load(const LearnedModel& model, ConstMatrixRef<double> all_y,
 }
 
 void LearnedBlock::place(const LearnedModel& model) {
-  for (Index j = 0; j < u.rows(); ++j) 
-    model.box.from_unit(j, columns, &u(j, 0), &x(j, 0));
+  for (Index j = 0; j < u.rows(); ++j)
+    model.box.from_unit(j, whole_vectors(columns), &u(j, 0), &x(j, 0));
 }
 
 void LearnedBlock::start(const LearnedModel& model, const StartRule& rule) {
@@ -170,8 +174,7 @@ void LearnedBlock::foretell(const LearnedStage& stage) {
           products_(k, members[static_cast<std::size_t>(i)]) = gathered_products_(k, i);
     }
   }
-  polynomial_rows(u, stage.order, columns, terms_);
-  contract_block(terms_.data(), products_.data(), terms, n, columns, delta.data());
+  contract_block(polynomial(stage.order).data(), products_.data(), terms, n, columns, delta.data());
   for (Index i = 0; i < columns; ++i)
     if (!(residual[static_cast<std::size_t>(i)] < kInfinity)) delta.col(i).setZero();
 }
@@ -232,11 +235,14 @@ void LearnedBlock::judge(const LearnedModel& model) {
   foretell(model.stages.back());
   // Beyond the box a polynomial says nothing.
   best_u_ = u.cwiseMin(1).cwiseMax(-1);
-  polynomial_rows(best_u_, 2, columns, terms_);
   const Block<double>& logs = model.gate.log_scales;
+  polynomial_rows(best_u_, polynomial_order(n, logs.cols()), columns, terms_);
   multiply_block(logs.data(), logs.rows(), logs.cols(), terms_.data(), columns, scale.data());
-  auto used = scale.leftCols(columns);
-  used = used.array().min(300).exp();
+  for (Index j = 0; j <= n; ++j) {
+    auto logs_of = scale.row(j).head(whole_vectors(columns)).array();
+    logs_of = logs_of.min(300).exp();
+  }
+  const auto used = scale.leftCols(columns);
 
   const auto row = [&](std::array<double, kBlockColumns>& of) {
     return Eigen::Map<Eigen::Array<double, 1, Eigen::Dynamic>>(of.data(), columns);

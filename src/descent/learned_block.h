@@ -1,12 +1,15 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <vector>
 
 #include "descent/block_kernels.h"
 #include "sdm/descent/learned.h"
 
 namespace sdm {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// g of every value, in place.
 void compress(const LearnedModel& model, BlockRef<double> values);
@@ -15,15 +18,15 @@ void compress(const LearnedModel& model, BlockRef<double> values);
 void polynomial_rows(const Block<double>& u, int order, Index columns, Block<double>& out);
 
 /// Up to kBlockColumns problems on their way through the stages of a Learned: the loop of
-/// descent/solve.h written again for many problems at once, a column each. Sized once; training runs
-/// it too, so that what is learned is what will run.
+/// descent/solve.h written again for many problems at once, a column each. Sized once; training
+/// runs it too, so that what is learned is what will run.
 class LearnedBlock {
  public:
   explicit LearnedBlock(const LearnedModel& model);
 
   // All have a column a problem and room for kBlockColumns.
-  Block<double> u, x, values, y, target;  // target: y compressed
-  Block<double> z, c, delta;              // c: components, and a last row of ones
+  Block<double> u, x, values, y, target;         // target: y compressed
+  Block<double> z, c, delta;                     // c: components, and a last row of ones
   std::array<double, kBlockColumns> residual{};  // root mean square of z, at u
   std::array<double, kBlockColumns> distance{};  // |values - y|
   Index columns = 0;
@@ -38,6 +41,11 @@ class LearnedBlock {
   /// z, residual and components from values.
   void measure(const LearnedModel& model);
   void measure_distance();
+  /// Monomials of u up to an order, a row each.
+  const Block<double>& polynomial(int order) {
+    polynomial_rows(u, order, columns, terms_);
+    return terms_;
+  }
   /// What a stage would move u by, into delta; zero for columns whose values are not finite.
   void foretell(const LearnedStage& stage);
   /// Moves u by delta.
@@ -50,9 +58,9 @@ class LearnedBlock {
   void descend(const LearnedModel& model, const AnyFunction& h, const StartRule& rule);
   int evaluations = 0;  // of each column, in descend
 
-  /// What the gate asks of the answer, after measure: error scales of each value and of the residual,
-  /// (states + 1) x columns; the residual, the step that the last stage would still take and how far
-  /// u is outside the box, each relative to its scale.
+  /// What the gate asks of the answer, after measure: error scales of each value and of the
+  /// residual, (states + 1) x columns; the residual, the step that the last stage would still take
+  /// and how far u is outside the box, each relative to its scale.
   void judge(const LearnedModel& model);
   Block<double> scale;
   std::array<double, kBlockColumns> relative_residual{}, pending{}, overshoot{};

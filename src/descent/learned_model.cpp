@@ -67,8 +67,8 @@ void LearnedModel::validate() const {
     require(stage.order >= 0 && stage.order <= 2,
             formatted("has a stage of order {}, expected 0, 1 or 2", stage.order));
     const Index bits = stage.offsets.size();
-    require(bits <= kMostBits, formatted("has {} axes in a stage, expected up to {}", bits,
-                                         kMostBits));
+    require(bits <= kMostBits,
+            formatted("has {} axes in a stage, expected up to {}", bits, kMostBits));
     require_size("rows of axes", stage.axes.rows(), bits);
     if (bits > 0) require_size("columns of axes", stage.axes.cols(), n + q);
     require_finite("axes", stage.axes);
@@ -82,7 +82,9 @@ void LearnedModel::validate() const {
   }
   require(reach >= 1 && reach <= 10, formatted("reaches to {}, expected 1 to 10", reach));
   require_size("rows of scales", gate.log_scales.rows(), n + 1);
-  require_size("columns of scales", gate.log_scales.cols(), polynomial_terms(n, 2));
+  require(polynomial_order(n, gate.log_scales.cols()) >= 0,
+          formatted("has {} columns of scales, expected a polynomial of {} values",
+                    gate.log_scales.cols(), n));
   require_finite("scales", gate.log_scales);
   require(!std::isnan(gate.residual) && !std::isnan(gate.step) && !std::isnan(gate.overshoot),
           "has a gate that is not a number");
@@ -113,14 +115,10 @@ io::Model LearnedModel::to_model() const {
       {"residual", gate.residual}, {"step", gate.step}, {"overshoot", gate.overshoot}};
   for (const LearnedStage& stage : stages)
     header["stages"].push_back({{"order", stage.order}, {"cells", stage.maps.size()}});
-  header["record"] = {{"samples", record.samples},
-                      {"calibration", record.calibration},
-                      {"evaluations", record.evaluations},
-                      {"seconds", record.seconds},
-                      {"held_out", record.held_out},
-                      {"error", list(record.error)},
-                      {"median", list(record.median)},
-                      {"refused", record.refused},
+  header["record"] = {{"samples", record.samples},         {"calibration", record.calibration},
+                      {"evaluations", record.evaluations}, {"seconds", record.seconds},
+                      {"held_out", record.held_out},       {"error", list(record.error)},
+                      {"median", list(record.median)},     {"refused", record.refused},
                       {"refined", record.refined}};
   model.header = header.dump();
   model.put("weight", io::to_tensor(weight));

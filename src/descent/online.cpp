@@ -3,6 +3,7 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/formatted.h"
 #include "descent/map_tensors.h"
@@ -167,7 +168,11 @@ typename OnlineCascade<Scalar>::Change OnlineCascade<Scalar>::change(
   Change result;
   result.options = options;
   result.inverse_phi.noalias() = inverse.matrix.selfadjointView<Eigen::Lower>() * phi;
-  result.square = std::max(0.0, phi.dot(result.inverse_phi));  // rounding may leave it below 0
+  // The terms of the square are as large as this, whatever the units of the features.
+  const double terms =
+      std::pow(phi.cwiseAbs().dot(inverse.matrix.diagonal().cwiseMax(0).cwiseSqrt()), 2);
+  result.rounding = 64 * std::numeric_limits<double>::epsilon() * terms;
+  result.square = std::max(result.rounding, phi.dot(result.inverse_phi));
   // The paper's R_k maps phi to the delta; ours is subtracted: delta = b - R f.
   Vector<Scalar> scratch(0);
   result.missing.resize(delta.size());
@@ -206,6 +211,11 @@ void OnlineCascade<Scalar>::commit(int stage, const Change& change) noexcept {
       if (share < 0 && winds_up()) share = 0;
     }
   }
+  // Where training left next to no information, one sample can bring more than the digits of
+  // Sigma^-1 can tell apart. What would be left along phi then stays above their rounding.
+  if (change.square > kLeastSquare)
+    share = std::min(share, std::max(0.0, 1 - change.rounding / change.square) / change.square);
+  if (((inverse.matrix.diagonal().array() - share * u.array().square()) < 0).any()) share = 0;
   rank_one_update(inverse.matrix, u, share, growth);
 
   // w phi^T Sigma_new^-1 = u^T / denominator, whichever way it was forgotten.

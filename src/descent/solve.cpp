@@ -7,7 +7,9 @@ namespace sdm {
 std::string SolveSummary::brief_report() const {
   return formatted("{} stages, residual {:.4g} -> {:.4g}, last step {:.3g}{}", stages,
                    initial_residual, final_residual, last_step,
-                   finite ? "" : ", stopped: a value was not finite");
+                   !finite       ? ", stopped: a value was not finite"
+                   : converged() ? ""
+                                 : ", diverged");
 }
 
 namespace detail {

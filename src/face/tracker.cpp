@@ -5,25 +5,21 @@
 
 #include "base/formatted.h"
 #include "sdm/base/error.h"
+#include "sdm/face/detector.h"
 #include "sdm/pose/object.h"
 
 namespace sdm::face {
 namespace {
 
-// Faces nearer than this, in units of the larger one, and of about the same size are one face.
-constexpr float kSamePlace = 0.7F, kSameSize = 2;
 // A face smaller than this says nothing: an eye of about 1.2 pixels.
 constexpr float kLeastUnit = 4;
-
-bool same_face(const Similarity& a, const Similarity& b) {
-  const float large = std::max(a.scale(), b.scale()), small = std::min(a.scale(), b.scale());
-  return std::hypot(a.x - b.x, a.y - b.y) < kSamePlace * large && large < kSameSize * small;
-}
 
 bool is_inside(const Similarity& place, image::ByteView grey) {
   return place.x >= 0 && place.y >= 0 && place.x < static_cast<float>(grey.width) &&
          place.y < static_cast<float>(grey.height);
 }
+
+}  // namespace
 
 std::optional<pose::HeadPoseEstimator> head_of(const Model& model) {
   const pose::Points3 shape = model.shape3d.cast<double>();
@@ -31,8 +27,6 @@ std::optional<pose::HeadPoseEstimator> head_of(const Model& model) {
   if (shape.cols() < pose::least_points || pose::dimension(shape) < 3) return {};
   return pose::HeadPoseEstimator(shape, model.shape3d_weights.cast<double>());
 }
-
-}  // namespace
 
 void TrackerOptions::validate() const {
   const auto require = [](bool good, const std::string& message) {
@@ -59,13 +53,8 @@ struct Tracker::State {
     Smoother smoother;
   };
 
-  State(const Model& m, BoxDetector d, const TrackerOptions& o)
-      : model(&m),
-        detector(std::move(d)),
-        options(o),
-        convention(m.convention(o.detector)),
-        aligner(m),
-        head(head_of(m)) {}
+  State(const Model& m, const TrackerOptions& o)
+      : model(&m), options(o), convention(m.convention(o.detector)), aligner(m), head(head_of(m)) {}
 
   int seen() const {
     return static_cast<int>(std::count_if(tracks.begin(), tracks.end(),
@@ -79,11 +68,14 @@ struct Tracker::State {
   void follow(Track& track, image::ByteView grey);
   void part();
   void search(image::ByteView grey);
+  /// A face about here, if there is one: the first fit places it.
+  void look_at(image::ByteView grey, const Similarity& first);
   void take(Track& track, const Alignment& fit, const Similarity& place);
   void report(double seconds);
 
   const Model* model;
-  BoxDetector detector;
+  BoxDetector detector;  // one of the two
+  std::optional<Detector> finder;
   TrackerOptions options;
   BoxConvention convention;
   Aligner aligner;
@@ -133,40 +125,50 @@ void Tracker::State::part() {
 void Tracker::State::search(image::ByteView grey) {
   result.searched = true;
   since_search = 0;
+  if (finder) {
+    for (const DetectedFace& face : finder->detect(grey)) {
+      if (seen() >= options.faces) return;
+      look_at(grey, face.points.cols() > 0
+                        ? fit_similarity(model->mean, face.points)
+                        : fit_similarity(model->mean, aligner.align_from(grey, face.place).points));
+    }
+    return;
+  }
   for (const Box& box : detector(grey)) {
     if (seen() >= options.faces) return;
     if (!(box.width > 0) || !(box.height > 0)) continue;
-    // The box knows neither the turn nor quite the size: place the face by the first fit and look
-    // once more.
-    const Similarity first =
-        fit_similarity(model->mean, aligner.align(grey, box, convention).points);
-    if (!(first.scale() >= kLeastUnit) || !is_inside(first, grey)) continue;
-    const Alignment& fit = aligner.follow(grey, first);
-    const Similarity place = fit_similarity(model->mean, fit.points);
-    if (!is_good(fit, place, grey)) continue;
-    const auto here = [&](bool missing) {
-      return std::find_if(tracks.begin(), tracks.end(), [&](const Track& one) {
-        return (one.missing > 0) == missing && same_face(one.place, place);
-      });
-    };
-    if (here(false) != tracks.end()) continue;
-    auto track = here(true);
-    if (track == tracks.end()) {
-      tracks.push_back({next_id++,
-                        0,
-                        true,
-                        0,
-                        fit.points,
-                        place,
-                        {0, 0},
-                        Smoother(model->mean, options.smoothing)});
-      track = tracks.end() - 1;
-    }
-    track->motion.setZero();
-    track->detected = true;
-    track->smoother.reset();
-    take(*track, fit, place);
+    // The box knows neither the turn nor quite the size.
+    look_at(grey, fit_similarity(model->mean, aligner.align(grey, box, convention).points));
   }
+}
+
+void Tracker::State::look_at(image::ByteView grey, const Similarity& first) {
+  if (!(first.scale() >= kLeastUnit) || !is_inside(first, grey)) return;
+  const Alignment& fit = aligner.follow(grey, first);
+  const Similarity place = fit_similarity(model->mean, fit.points);
+  if (!is_good(fit, place, grey)) return;
+  const auto here = [&](bool missing) {
+    return std::find_if(tracks.begin(), tracks.end(), [&](const Track& one) {
+      return (one.missing > 0) == missing && same_face(one.place, place);
+    });
+  };
+  if (here(false) != tracks.end()) return;
+  auto track = here(true);
+  if (track == tracks.end()) {
+    tracks.push_back({next_id++,
+                      0,
+                      true,
+                      0,
+                      fit.points,
+                      place,
+                      {0, 0},
+                      Smoother(model->mean, options.smoothing)});
+    track = tracks.end() - 1;
+  }
+  track->motion.setZero();
+  track->detected = true;
+  track->smoother.reset();
+  take(*track, fit, place);
 }
 
 void Tracker::State::report(double seconds) {
@@ -191,7 +193,17 @@ Tracker::Tracker(const Model& model, BoxDetector detector, const TrackerOptions&
   options.validate();
   model.validate();
   if (!detector) throw Error("tracker: no detector is given, expected one to find faces with");
-  state_ = std::make_unique<State>(model, std::move(detector), options);
+  state_ = std::make_unique<State>(model, options);
+  state_->detector = std::move(detector);
+}
+Tracker::Tracker(const Model& model, Detector detector, const TrackerOptions& options) {
+  options.validate();
+  model.validate();
+  if (detector.points() != 0 && detector.points() != model.points())
+    throw Error(formatted("tracker: the detector's faces have {} points, expected the model's {}",
+                          detector.points(), model.points()));
+  state_ = std::make_unique<State>(model, options);
+  state_->finder.emplace(std::move(detector));
 }
 Tracker::~Tracker() = default;
 Tracker::Tracker(Tracker&&) noexcept = default;

@@ -4,6 +4,7 @@
 
 #include "base/formatted.h"
 #include "sdm/base/error.h"
+#include "sdm/image/cell_grid.h"
 
 namespace sdm::image {
 namespace {
@@ -82,6 +83,17 @@ void hog(const GradientChannels& channels, Eigen::Index points, const HogOptions
   options.validate();
   if (channels.width() < 1) throw Error("HoG of gradient channels that were never filled");
   check_output(out, std::size_t(points) * std::size_t(options.size()));
+}
+
+void cell_grid(ByteView src, int cell, int margin) {
+  source(src.width, src.height);
+  if (cell < 2 || cell > CellGrid::kMaxCell) {
+    throw Error(formatted("cells are {} px, expected 2 to {}", cell, CellGrid::kMaxCell));
+  }
+  if (margin < 0 || margin > CellGrid::kMaxMargin) {
+    throw Error(
+        formatted("the margin is {} cells, expected 0 to {}", margin, CellGrid::kMaxMargin));
+  }
 }
 
 void dense_hog(int width, int height, const DenseHogOptions& options, std::size_t out) {

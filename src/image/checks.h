@@ -17,6 +17,7 @@ void map(std::span<const double> entries);
 void shrink(ByteView src, int factor, ImageView<std::uint8_t> dst);
 void hog(const GradientChannels& channels, Eigen::Index points, const HogOptions& options,
          std::size_t out);
+void cell_grid(ByteView src, int cell, int margin);
 void dense_hog(int width, int height, const DenseHogOptions& options, std::size_t out);
 
 }  // namespace sdm::image::checks

@@ -279,4 +279,52 @@ void dense_hog(ByteView src, const DenseHogOptions& options, std::span<float> ou
   dense(src, options, out);
 }
 
+CellNorm cell_norm(int cell, int margin) {
+  // What is flat: less than this many grey levels a pixel. Sums are of differences of two pixels,
+  // twice the gradient. A fifth of the norm is 255.
+  constexpr float kFlat = 2.5F;
+  const float level = kFlat * 2 * float(cell * cell);
+  return {margin, level * level, 5 * 255.F};
+}
+
+void sum_cells(ByteView src, int cell, int margin, CellGrid& grid) {
+  const auto pixel = [&](int x, int y) {
+    return int(src(std::clamp(x, 0, src.width - 1), std::clamp(y, 0, src.height - 1)));
+  };
+  for (int y = 0; y < src.height / cell * cell; ++y) {
+    for (int x = 0; x < src.width / cell * cell; ++x) {
+      const int gx = pixel(x + 1, y) - pixel(x - 1, y), gy = pixel(x, y + 1) - pixel(x, y - 1);
+      const int surplus = std::abs(gx) - std::abs(gy),
+                shared = std::min(std::abs(gx), std::abs(gy));
+      const int straight = surplus > 0 ? (gx > 0 ? 0 : 4) : (gy > 0 ? 2 : 6);
+      const int slanted = gx > 0 ? (gy > 0 ? 1 : 7) : (gy > 0 ? 3 : 5);
+      std::int16_t* votes = grid.row(margin + y / cell) + std::ptrdiff_t(margin + x / cell) * kBins;
+      votes[straight] = std::int16_t(votes[straight] + std::abs(surplus));
+      votes[slanted] = std::int16_t(votes[slanted] + shared);
+    }
+  }
+}
+
+void cell_grid(ByteView src, int cell, int margin, CellGrid& grid) {
+  checks::cell_grid(src, cell, margin);
+  grid.reset(src.width / cell + 2 * margin, src.height / cell + 2 * margin);
+  sum_cells(src, cell, margin, grid);
+  const CellNorm norm = cell_norm(cell, margin);
+  const CellGrid votes = grid;
+  const auto vote = [&](int x, int y, int k) {
+    return double(votes.at(x, y)[k]) * (k % 2 == 1 ? std::sqrt(2.0) : 1);
+  };
+  for (int y = margin; y < grid.rows() - margin; ++y) {
+    for (int x = margin; x < grid.columns() - margin; ++x) {
+      double sum = double(norm.epsilon);
+      for (int v = std::max(y - 1, 0); v <= std::min(y + 1, grid.rows() - 1); ++v)
+        for (int u = std::max(x - 1, 0); u <= std::min(x + 1, grid.columns() - 1); ++u)
+          for (int k = 0; k < kBins; ++k) sum += vote(u, v, k) * vote(u, v, k);
+      for (int k = 0; k < kBins; ++k)
+        grid.row(y)[x * kBins + k] = std::int16_t(
+            std::lrint(std::min(vote(x, y, k) * double(norm.full) / std::sqrt(sum), 255.0)));
+    }
+  }
+}
+
 }  // namespace sdm::image::scalar

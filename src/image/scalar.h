@@ -1,5 +1,6 @@
 #pragma once
 
+#include "sdm/image/cell_grid.h"
 #include "sdm/image/grey.h"
 #include "sdm/image/hog.h"
 #include "sdm/image/warp.h"
@@ -33,5 +34,15 @@ void hog(const GradientChannels& channels, const Eigen::Ref<const Eigen::Matrix2
          const HogOptions& options, std::span<float> out);
 void dense_hog(FloatView src, const DenseHogOptions& options, std::span<float> out);
 void dense_hog(ByteView src, const DenseHogOptions& options, std::span<float> out);
+
+/// How the votes of cells become values: v * full / sqrt(sum over 3 x 3 cells of |v|^2 + epsilon).
+struct CellNorm {
+  int margin;
+  float epsilon, full;
+};
+CellNorm cell_norm(int cell, int margin);
+/// The votes alone, slanted ones not yet times the root of 2.
+void sum_cells(ByteView src, int cell, int margin, CellGrid& grid);
+void cell_grid(ByteView src, int cell, int margin, CellGrid& grid);
 
 }  // namespace sdm::image::scalar

@@ -41,6 +41,9 @@ TEST(Detector, TellsWhatItCannotFind) {
   expect_error([&] { make_detector((folder / "none.xml").string()); }, "none.xml: not a detector");
   const auto text = folder.write("text.xml", "<a>");
   expect_error([&] { make_detector(text.string()); }, "text.xml: not a detector");
+  expect_error([&] { make_detector((folder / "none.onnx").string()); }, "none.onnx: no such file");
+  const auto network = folder.write("text.onnx", "no network");
+  expect_error([&] { make_detector(network.string()); }, "text.onnx: not a YuNet network");
 }
 
 // The boxes that come with the data were found by the same cascade, so ours must be theirs up to

@@ -4,6 +4,7 @@
 
 #include <opencv2/imgcodecs.hpp>
 
+#include "sdm/base/error.h"
 #include "tests/io/expect_error.h"
 #include "tests/temporary_folder.h"
 
@@ -91,6 +92,37 @@ TEST(OpencvImage, WhatCannotBeReadOrWrittenIsNamed) {
   expect_error([&] { write_image(folder / "text.jpg" / "a.png", colours()); }, "cannot be written");
   expect_error([] { to_grey(cv::Mat(2, 2, CV_8UC2)); }, "2 channels");
   expect_error([] { to_grey(cv::Mat(2, 2, CV_32SC1)); }, "CV_32SC1");
+}
+
+TEST(OpencvImage, TwelveBitsInSixteenComeOutInFullBrightness) {
+  const TemporaryFolder folder;
+  for (const auto& [bits, largest] :
+       {std::pair(10, 1000), std::pair(12, 4000), std::pair(16, 64000)}) {
+    cv::Mat wide(20, 30, CV_16UC1);
+    for (int x = 0; x < 30; ++x) wide.col(x).setTo(largest * x / 29);
+    write_image(folder / "wide.png", wide);
+    const auto grey = read_grey(folder / "wide.png");
+    EXPECT_NEAR(grey(29, 10), largest * 256.0 / (1 << bits), 1.5) << bits;
+    EXPECT_NEAR(grey(15, 10), largest * 15 / 29 * 256.0 / (1 << bits), 1.5) << bits;
+    EXPECT_NEAR(read_colour(folder / "wide.png").at<cv::Vec3b>(10, 29)[1], grey(29, 10), 1.5);
+  }
+}
+
+TEST(OpencvImage, AGifIsReadOrRefusedByName) {
+  const TemporaryFolder folder;
+  // One white pixel.
+  const unsigned char bytes[] = {'G', 'I', 'F', '8', '9', 'a', 1, 0,    1, 0, 0x80, 0,
+                                 0,   255, 255, 255, 0,   0,   0, 0x2c, 0, 0, 0,    0,
+                                 1,   0,   1,   0,   0,   2,   2, 0x44, 1, 0, 0x3b};
+  const auto file = folder.write("white.gif", std::string(std::begin(bytes), std::end(bytes)));
+  EXPECT_TRUE(is_picture(file));
+  try {
+    const auto grey = read_grey(file);
+    EXPECT_EQ(grey.width(), 1);
+    EXPECT_GT(grey(0, 0), 230);
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("white.gif: not a picture"));
+  }
 }
 
 }  // namespace

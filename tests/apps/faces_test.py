@@ -93,7 +93,7 @@ def every_face_has_a_file_of_its_own(folder, model):
         (folder / file).write_bytes((folder / "test" / f"test{i + 1:03}.pgm").read_bytes())
         lines += [f"{file},15,{15 + 2 * k},90,90,,,," for k in range(count)]
     (folder / "several.csv").write_text("\n".join(lines) + "\n")
-    told = run("detect", "a", "b", "-m", model, "--boxes", "several.csv", "--json", "--pts", "-o", "each",
+    told = run("detect", "a", "b", "-m", model, "--boxes", "several.csv", "--min-score", "0", "--json", "--pts", "-o", "each",
                cwd=folder)
     found = {one["file"]: [[tuple(p) for p in face["points"]] for face in one["faces"]]
              for one in json.loads(told.stdout)}

@@ -7,10 +7,11 @@ import json
 import math
 import pathlib
 import random
+import subprocess
 import tempfile
 
 from marks import SIZE, make_set, picture, placed
-from tool import lines_of, run, write_pgm
+from tool import SDM, lines_of, run, write_pgm
 
 FRAMES = 14
 
@@ -57,6 +58,24 @@ def test_following(folder, given, frames, truth):
     # Smoothing is a little behind, not away.
     smooth = lines_of(run("track", frames, *given, "--json", "-").stdout)
     assert all(worst_point(line["faces"][0], points) < 6 for line, points in zip(smooth, truth)), smooth
+
+
+def test_a_stream_on_stdin(given, pixels, truth):
+    """YUV4MPEG, whose first bytes tell what it is."""
+    stream = b"YUV4MPEG2 W%d H%d F25:1 Ip C420jpeg\n" % (SIZE, SIZE)
+    for frame in pixels:
+        stream += b"FRAME\n" + frame + bytes([128]) * (SIZE * SIZE // 2)
+    done = subprocess.run([SDM, "track", "-", *map(str, given), "--json", "-", "--no-smooth"], input=stream,
+                          capture_output=True, timeout=300)
+    if done.returncode != 0:  # an OpenCV without FFmpeg says so
+        assert b"stdin: cannot be read as a video" in done.stderr, done
+        return
+    lines = lines_of(done.stdout.decode())
+    assert len(lines) == len(truth), lines
+    assert all(worst_point(line["faces"][0], points) < 4 for line, points in zip(lines, truth)), lines
+    told = subprocess.run([SDM, "track", "-", *map(str, given)], input=b"no video", capture_output=True,
+                          timeout=300)
+    assert told.returncode == 1 and b"stdin: cannot be read" in told.stderr, told
 
 
 def test_what_is_not_there_is_not_invented(folder, given, pixels, rng):
@@ -122,6 +141,7 @@ with tempfile.TemporaryDirectory() as temporary:
         write_pgm(frames / f"f{t:03}.pgm", pixels[t], SIZE)
     given = ["-m", model, "--box", "0,15,90,90"]
     test_following(folder, given, frames, truth)
+    test_a_stream_on_stdin(given, pixels, truth)
     test_what_is_not_there_is_not_invented(folder, given, pixels, rng)
     test_a_break_leaves_what_was_tracked(folder, given, pixels)
     test_bad_input_is_told(folder, model, given, frames)

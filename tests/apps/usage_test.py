@@ -24,11 +24,20 @@ MISTAKES = [
     ("detect junk.jpg --model junk.sdm", FAILED, "junk.sdm: not a model file"),
     ("detect folder", FAILED, "no picture in the folders"),
     ("detect junk.jpg --detector yolo", FAILED, "'yolo', expected one of"),
-    ("detect junk.jpg --min-score abc", USAGE, "--min-score = abc"),
+    ("detect junk.jpg --min-score abc", USAGE, "abc not in range 0"),
     ("detect junk.jpg --min-size 0", USAGE, "--min-size: 0, expected a positive number"),
     ("detect junk.jpg --min-size small", USAGE, "small, expected a positive number"),
     ("detect junk.jpg -o out", USAGE, "--output requires --pts"),
     ("detect junk.jpg --detector-offset 0 0 0", USAGE, "SCALE is 0"),
+    ("detect junk.jpg --detector junk.sdm", FAILED, "junk.sdm: not a model file"),
+    ("detect junk.jpg --detector nothere.onnx", FAILED, "nothere.onnx: no such file"),
+    ("detect junk.jpg --min-score 2", USAGE, "2 not in range 0"),
+    ("detect junk.jpg -m nosuch", FAILED, "nosuch: cannot open"),
+    ("detect junk.jpg -m face-detector", FAILED, "detector"),
+    ("train-detector", USAGE, "ANNOTATIONS is required"),
+    ("train-detector nothere.csv -o x.sdm", FAILED, "nothere.csv: cannot be opened"),
+    ("train-detector bad.csv -o x.sdm --cells 1", FAILED, "1 cells a window, expected 3 to 32"),
+    ("track rtsp://127.0.0.1:1/none", FAILED, "rtsp://127.0.0.1:1/none: cannot be opened; this OpenCV"),
     ("train", USAGE, "ANNOTATIONS is required"),
     ("train nothere.csv -o x.sdm", FAILED, "nothere.csv: cannot be opened"),
     ("train empty.csv -o x.sdm", FAILED, "empty.csv: no face in it"),
@@ -75,11 +84,11 @@ def mistakes_are_told():
 
 
 def descriptions_are_whole():
-    commands = re.findall(r"^  (\w+) {2,}", run("--help").stdout.split("Subcommands:")[1], re.M)
-    assert {"detect", "train", "reproduce"} <= set(commands), commands
+    commands = re.findall(r"^  ([\w-]+) {2,}", run("--help").stdout.split("Subcommands:")[1], re.M)
+    assert {"detect", "models", "train", "train-detector", "reproduce"} <= set(commands), commands
     man, completion = run("describe", "man").stdout, run("describe", "bash").stdout
     for command in commands:
-        assert f'.SS "sdm {command}' in man, command
+        assert '.SS "sdm ' + command.replace("-", "\\-") in man, command
         for option in re.findall(r"--([a-z][a-z-]+)", run(command, "--help").stdout.split("Examples:")[0]):
             if option == "help":
                 continue

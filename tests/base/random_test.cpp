@@ -108,5 +108,34 @@ TEST(Shuffle, KeepsTheValuesAndPutsEachEverywhere) {
     for (const int count : places) EXPECT_NEAR(count, 1000, 6 * std::sqrt(750));
 }
 
+// Against the probabilities themselves: sum of (found - expected)^2 / expected over the counts.
+TEST(Random, DrawsPoissonCountsAsOftenAsTheyAreLikely) {
+  for (const double mean : {0.3, 4.0, 11.9, 12.1, 60.0, 900.0}) {
+    constexpr int draws = 100000;
+    Random random(1, "counts");
+    std::vector<double> found(static_cast<std::size_t>(mean + 12 * std::sqrt(mean) + 20), 0.0);
+    double sum = 0;
+    for (int i = 0; i < draws; ++i) {
+      const double count = random.poisson(mean);
+      ASSERT_EQ(count, std::floor(count));
+      ASSERT_LT(count, static_cast<double>(found.size()));
+      ++found[static_cast<std::size_t>(count)];
+      sum += count;
+    }
+    EXPECT_NEAR(sum / draws, mean, 4 * std::sqrt(mean / draws));
+    double chi_squared = 0, cells = 0;
+    for (std::size_t k = 0; k < found.size(); ++k) {
+      const double n = static_cast<double>(k);
+      const double expected = draws * std::exp(n * std::log(mean) - mean - std::lgamma(n + 1));
+      if (expected < 10) continue;
+      chi_squared += (found[k] - expected) * (found[k] - expected) / expected;
+      ++cells;
+    }
+    EXPECT_LT(chi_squared, cells + 4 * std::sqrt(2 * cells)) << "mean " << mean;
+  }
+  EXPECT_EQ(Random(1, "none").poisson(0), 0);
+  EXPECT_EQ(Random(1, "none").poisson(-1), 0);
+}
+
 }  // namespace
 }  // namespace sdm

@@ -237,6 +237,22 @@ TEST(OnlineCascade, DoesNotWindUpInAMillionUpdatesThatSeeOneDirection) {
   }
 }
 
+TEST(OnlineCascade, LearnsWhereTrainingLeftNextToNoInformation) {
+  // As a late stage that every sample had reached: variances of 1e30, and one sample after another.
+  Cascade<double> cascade = two_features<double>(true).cascade();
+  OnlineCascade<double> online(cascade,
+                               std::vector<Matrix<double>>{1e30 * Matrix<double>::Identity(3, 3)});
+  std::mt19937 random(5);
+  std::normal_distribution<double> normal;
+  const Matrix<double> truth{{0.5, -1}, {2, 0.25}};
+  for (int i = 0; i < 40; ++i) {
+    const Vector<double> f{{normal(random), normal(random)}};
+    online.update_stage(0, f, Vector<double>{{1, 2}} - truth * f, {.weight = 50});
+  }
+  EXPECT_LT((online.cascade().maps[0].matrix() - truth).norm(), 1e-6);
+  EXPECT_GE(online.inverse_covariances()[0].diagonal().minCoeff(), 0);
+}
+
 TEST(OnlineCascade, StaysFiniteWhereSamplesSayNextToNothing) {
   OnlineCascade<double> online = two_features<double>(false);
   for (int i = 0; i < 2000; ++i) {

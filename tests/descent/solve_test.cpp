@@ -28,6 +28,20 @@ Cascade<double> halving(int stages, Index size = 3) {
 
 const auto kIdentity = [](ConstVectorRef<double> x, VectorRef<double> out) { out = x; };
 
+TEST(Solve, SaysThatItDiverged) {
+  // h(x) = x, R = 2.5: every stage ends further away, at -1.5 times the distance.
+  Cascade<double> cascade = halving(4, 1);
+  for (auto& map : cascade.maps)
+    map = DescentMap<double>(Matrix<double>::Constant(1, 1, 2.5), Vector<double>::Zero(1));
+  const Vector<double> x0{{1}}, y{{0}};
+  const auto away = solve(cascade, kIdentity, x0, y);
+  EXPECT_NEAR(away.x[0], std::pow(-1.5, 4), 1e-12);
+  EXPECT_TRUE(away.summary.finite);
+  EXPECT_FALSE(away.summary.converged());
+  EXPECT_NE(away.summary.brief_report().find("diverged"), std::string::npos);
+  EXPECT_TRUE(solve(halving(4, 1), kIdentity, x0, y).summary.converged());
+}
+
 TEST(Solve, RunsEveryStageAndSaysWhatItDid) {
   const Vector<double> x0{{4, -2, 1}}, y{{1, 1, 1}};
   const auto solution = solve(halving(5), kIdentity, x0, y);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "sdm/face/tracker.h"
+#include "sdm/face/train/train_detector.h"
 #include "tests/allocation_count.h"
 #include "tests/face/drawn_faces.h"
 
@@ -34,6 +35,32 @@ TEST(ATracker, AllocatesNothingWhileItFollows) {
     ASSERT_EQ(seen.faces.size(), 1U);
     ASSERT_TRUE(seen.faces[0].pose.has_value());
   }
+  EXPECT_EQ(allocations, before);
+}
+
+TEST(ADetector, AllocatesNothingAfterTheFirstPictureOfASize) {
+  if (!counts_allocations) GTEST_SKIP() << "a sanitizer has a malloc of its own";
+  const auto faces = drawn_faces(60, 1);
+  const Model model = train(faces, {}, drawn_options()).model;
+  std::vector<Background> backgrounds(6);
+  std::mt19937 random(3);
+  for (Background& one : backgrounds) {
+    one.picture = image::Image<std::uint8_t>(120, 100);
+    for (int y = 0; y < 100; ++y)
+      for (int x = 0; x < 120; ++x) one.picture(x, y) = static_cast<std::uint8_t>(random() % 256);
+  }
+  DetectorTrainerOptions training;
+  training.mirror = drawn_mirror();
+  training.unit = {0, 3};
+  training.rounds = 1;
+  const DetectorModel found = train_detector(faces, backgrounds, training).model;
+  DetectorOptions options;
+  options.min_score = 0;
+  options.threshold = -3;  // many candidates
+  Detector detector(found, model, options);
+  detector.detect(faces[0].picture);
+  const int before = allocations;
+  for (int i = 1; i < 20; ++i) detector.detect(faces[static_cast<std::size_t>(i)].picture);
   EXPECT_EQ(allocations, before);
 }
 

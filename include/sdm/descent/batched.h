@@ -58,8 +58,8 @@ Differentiable<H, Jacobian> with_jacobian(H h, Jacobian jacobian) {
 /// Any h behind one type: plain, batched, with or without derivatives.
 class AnyFunction {
  public:
-  using Jacobian =
-      std::function<void(const Eigen::Ref<const Vector<double>>& x, Eigen::Ref<Matrix<double>> out)>;
+  using Jacobian = std::function<void(const Eigen::Ref<const Vector<double>>& x,
+                                      Eigen::Ref<Matrix<double>> out)>;
 
   AnyFunction() = default;
   template <class H>

@@ -88,8 +88,8 @@ enum class Compression {
 /// signs along `axes` of [u; c], anew in every stage (the authors' Global SDM).
 struct LearnedStage {
   int order = 0;
-  Matrix<double> axes;           // bits x (states + components)
-  Vector<double> offsets;        // bits
+  Matrix<double> axes;              // bits x (states + components)
+  Vector<double> offsets;           // bits
   std::vector<Block<double>> maps;  // of each cell: states * terms(order) x (components + 1)
 };
 
@@ -98,23 +98,24 @@ struct LearnedModel {
   Box box;
   Index features = 0;
   Compression compression = Compression::kNone;
-  Vector<double> centre, scale;   // of kAsinh
-  Vector<double> weight;          // w: one over the noise, or over the deviation where it is less
-  Block<double> components;       // P, rows orthonormal
+  Vector<double> centre, scale;  // of kAsinh
+  Vector<double> weight;         // w: one over the noise, or over the deviation where it is less
+  Block<double> components;      // P, rows orthonormal
   bool has_start_rule = false;
-  Vector<double> start;           // in u, where there is no rule
-  Vector<double> at_start;        // h there
-  Vector<double> noise;           // deviation of each feature where it is known and differs, or empty
+  Vector<double> start;     // in u, where there is no rule
+  Vector<double> at_start;  // h there
+  Vector<double> noise;     // deviation of each feature where it is known and differs, or empty
   std::vector<LearnedStage> stages;
-  double reach = 1.25;            // states stay within +-reach
+  double reach = 1.25;  // states stay within +-reach
 
   /// What a trustworthy answer looks like, from samples that chose nothing.
   struct Gate {
     // The largest each: residual, step that the last map would still take, way outside the box; all
     // relative to what is usual at that state.
     double residual = 0, step = 0, overshoot = 0;
-    Block<double> log_scales;     // (states + 1) x terms(2): log error of each value, log residual
-    std::vector<float> scores;    // ascending: error over scale of each checked sample
+    // (states + 1) x terms of an order: log error of each value, log residual.
+    Block<double> log_scales;
+    std::vector<float> scores;  // ascending: error over scale of each checked sample
   } gate;
 
   /// Examples to start from where the maps fail: states in u, and the components of their y.
@@ -142,6 +143,13 @@ constexpr Index polynomial_terms(Index n, int order) {
   return order == 0 ? 1 : order == 1 ? 1 + n : 1 + n + n * (n + 1) / 2;
 }
 
+/// The order that has so many monomials, or -1.
+constexpr int polynomial_order(Index n, Index terms) {
+  for (int order = 0; order <= 2; ++order)
+    if (polynomial_terms(n, order) == terms) return order;
+  return -1;
+}
+
 /// A solver for one function, learned from nothing but the function and the range of its states
 /// (descent/train/learn.h): answers come with a status and a radius.
 ///
@@ -161,10 +169,9 @@ class Learned {
   requires requires(Pool& pool) { pool.threads(); }
   Answers solve_batch(ConstMatrixRef<double> y, Pool& pool,
                       const LearnedSolveOptions& options = {}) const {
-    return run(y, options, pool.threads(),
-               [&](Index count, const std::function<void(Index, int)>& task) {
-                 pool.run(count, task);
-               });
+    return run(
+        y, options, pool.threads(),
+        [&](Index count, const std::function<void(Index, int)>& task) { pool.run(count, task); });
   }
 
   const LearnedModel& model() const { return model_; }

@@ -124,6 +124,7 @@ class OnlineCascade {
     OnlineOptions options;
     Vector<double> inverse_phi;  // Sigma^-1 phi
     double square = 0;           // phi^T Sigma^-1 phi
+    double rounding = 0;         // of that square
     Vector<Scalar> missing;      // of the delta; 0 where it is not known
 
     double denominator() const { return options.forgetting / options.weight + square; }

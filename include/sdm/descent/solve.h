@@ -14,10 +14,18 @@ namespace sdm {
 struct SolveSummary {
   int stages = 0;
   double initial_residual = 0;
-  double final_residual = 0;  // measured only when asked for, NaN otherwise
-  double last_step = 0;       // norm of the last delta
+  double final_residual = 0;             // measured only when asked for, NaN otherwise
+  double first_step = 0, last_step = 0;  // norms of the deltas
+  bool template_known = true;            // without one |features| is no residual
   bool finite = true;  // false: a feature or a state became NaN or infinite, x is the last good one
 
+  /// Whether it came nearer: values stayed finite, the steps did not grow and, where it was
+  /// measured, neither did the residual. No promise that x is the answer: for that there is
+  /// `learn`, whose answers say how far they may be trusted.
+  bool converged() const {
+    return finite && last_step <= first_step &&
+           !(template_known && final_residual > initial_residual);
+  }
   std::string brief_report() const;
 };
 
@@ -84,6 +92,7 @@ class Solver {
                      bool measure_residual = false, Hook&& hook = {}) {
     SolveSummary summary;
     summary.final_residual = std::numeric_limits<double>::quiet_NaN();
+    summary.template_known = cascade_->template_known;
     for (int stage = 0; stage < cascade_->stages(); ++stage) {
       const DescentMap<Scalar>& map = cascade_->maps[static_cast<std::size_t>(stage)];
       summary.finite = stage_update<Scalar>(map, stage, x, buffers_, features, step, hook);
@@ -93,6 +102,7 @@ class Solver {
       if (!summary.finite) return summary;
       summary.stages = stage + 1;
       summary.last_step = static_cast<double>(buffers_.delta.norm());
+      if (stage == 0) summary.first_step = summary.last_step;
     }
     if (measure_residual) {
       auto f = buffers_.features.head(cascade_->maps.back().feature_size());

@@ -7,6 +7,7 @@
 
 #include "sdm/face/aligner.h"
 #include "sdm/face/box_detector.h"
+#include "sdm/face/detector.h"
 #include "sdm/face/smoothing.h"
 #include "sdm/pose/head_pose.h"
 
@@ -23,7 +24,7 @@ struct TrackerOptions {
   int memory = 10;
   bool smooth = true;
   SmoothingOptions smoothing{};
-  std::string detector{};  // whose boxes they are; empty: the model's default
+  std::string detector{};  // whose boxes a BoxDetector gives; empty: the model's default
 
   /// Throws Error naming the option that is out of range.
   void validate() const;
@@ -43,6 +44,10 @@ struct TrackedFrame {
   bool searched = false;  // the detector was asked
 };
 
+/// What tells the head's pose from a model's landmarks; none if the model does not know its points
+/// in space, or they are few or on a plane.
+std::optional<pose::HeadPoseEstimator> head_of(const Model& model);
+
 /// Follows faces through a video: detect once, then start each frame where the last one ended.
 ///
 /// The maps of detection scatter when they are started from landmarks (they never saw such starts).
@@ -56,6 +61,9 @@ class Tracker {
   /// The model must outlive it. Throws Error on options out of range, a detector whose boxes the
   /// model does not know, and no detector.
   Tracker(const Model& model, BoxDetector detector, const TrackerOptions& options = {});
+  /// The same with our own detector, which knows roll and landmarks as well as boxes. Both must be
+  /// of the same objects. Throws Error if what verifies its faces has another number of points.
+  Tracker(const Model& model, Detector detector, const TrackerOptions& options = {});
   ~Tracker();
   Tracker(Tracker&&) noexcept;
   Tracker& operator=(Tracker&&) noexcept;

@@ -49,17 +49,18 @@ namespace detail {
 namespace {
 
 constexpr int kFolds = 4;
-constexpr double kGoOn = 0.95;        // another stage is tried while one leaves less than this share
-constexpr double kWorthIt = 0.97;     // and kept if it leaves less than this
-constexpr double kSimpler = 1.01;     // a simpler stage is taken if its error is this near
-constexpr double kEnough = 1e-7;        // error, in halves of the box, below which maps need not go
-constexpr double kWorthCells = 0.9;   // cells must bring the error below this share of one map's
-constexpr double kExact = 1e-4;       // noise counts as this share of a feature's deviation at least
-constexpr double kDrowned = 0.5;      // signal variance, in noise variances, below which is nothing
-constexpr double kGateShare = 0.9995; // of the checked samples pass each test of the gate
-constexpr double kDecades = 1e3;      // values that spread wider are seen on a log scale
-constexpr double kHuge = 1e300;       // stands for an infinite value
+constexpr double kGoOn = 0.95;       // another stage is tried while one leaves less than this share
+constexpr double kWorthIt = 0.97;    // and kept if it leaves less than this
+constexpr double kSimpler = 1.01;    // a simpler stage is taken if its error is this near
+constexpr double kEnough = 1e-7;     // error, in halves of the box, below which maps need not go
+constexpr double kWorthCells = 0.9;  // cells must bring the error below this share of one map's
+constexpr double kExact = 1e-4;      // noise counts as this share of a feature's deviation at least
+constexpr double kDrowned = 0.5;     // signal variance, in noise variances, below which is nothing
+constexpr double kGateShare = 0.9995;  // of the checked samples pass each test of the gate
+constexpr double kDecades = 1e3;       // values that spread wider are seen on a log scale
+constexpr double kHuge = 1e300;        // stands for an infinite value
 constexpr Index kExamples = 128;
+constexpr Index kMostFeatures = 1000;  // of which principal components are taken directly
 constexpr Index kPilot = 64;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -104,6 +105,7 @@ class Learner {
     choose_sample_count();
     report("drawing examples", 0);
     draw(train_, samples_, true);
+    mend_start();
     choose_scales();
     choose_components();
     keep_examples();
@@ -158,8 +160,17 @@ class Learner {
     if (model_.reach > 10)
       throw Error("learn: x0 lies far outside the box: more than ten times half its width");
     model_.at_start = evaluate(model_.start);
-    if (!model_.at_start.allFinite())
-      throw Error("learn: h at the start gives a value that is not finite");
+    if (!model_.at_start.allFinite() && options_.x0.size() > 0)
+      throw Error("learn: h at x0 gives a value that is not finite");
+  }
+
+  /// The centre of the box may be a place where h has no value: the nearest example will do.
+  void mend_start() {
+    if (model_.has_start_rule || model_.at_start.allFinite()) return;
+    Index nearest = 0;
+    train_.truth.colwise().squaredNorm().minCoeff(&nearest);
+    model_.start = train_.truth.col(nearest);
+    model_.at_start = exact_.col(nearest);
   }
 
   void choose_sample_count() {
@@ -204,18 +215,19 @@ class Learner {
     for (Index i = 0; i < count; ++i)
       if (values.col(i).array().isNaN().any() == false) good.push_back(i);
     if (2 * static_cast<Index>(good.size()) < count)
-      throw Error(formatted("learn: h gives values that are not numbers for {} of {} states of the "
-                            "box; choose a box in which it has values",
-                            count - static_cast<Index>(good.size()), count));
+      throw Error(
+          formatted("learn: h gives values that are not numbers for {} of {} states of the "
+                    "box; choose a box in which it has values",
+                    count - static_cast<Index>(good.size()), count));
     values = values.cwiseMin(kHuge).cwiseMax(-kHuge);
     samples.truth = Matrix<double>(samples.truth(Eigen::all, good));
     exact_ = values(Eigen::all, good);
     samples.y = exact_;
     const char* purpose = even ? "learn: noise" : "learn: fresh noise";
-    for (Index i = 0; i < samples.size(); ++i) {
+    pool_.run(samples.size(), [&](Index i, int) {
       Random random(options_.seed, purpose, static_cast<std::uint64_t>(i));
       options_.noise.add(samples.y.col(i), random);
-    }
+    });
     if (!samples.y.allFinite()) throw Error("learn: the noise makes a value that is not finite");
   }
 
@@ -229,15 +241,18 @@ class Learner {
     } else {
       bool wide = false;
       for (Index r = 0; r < m; ++r) {
-        std::vector<double> values(at(exact_.cols()));
-        for (Index i = 0; i < exact_.cols(); ++i) values[at(i)] = exact_(r, i);
-        const double middle = quantile(values, 0.5);
-        const double spread = quantile(values, 0.75) - quantile(values, 0.25);
-        std::vector<double> sizes = values;
-        for (double& v : sizes) v = std::abs(v);
-        const double low = quantile(sizes, 0.1), high = quantile(sizes, 0.9);
+        std::vector<double> values(at(exact_.cols())), sizes, noises;
+        for (Index i = 0; i < exact_.cols(); ++i) {
+          values[at(i)] = exact_(r, i);
+          sizes.push_back(std::abs(exact_(r, i)));
+          noises.push_back(std::abs(train_.y(r, i) - exact_(r, i)));
+        }
+        const double middle = quantile(values, 0.5), noise = 1.5 * quantile(noises, 0.5);
+        const double spread = std::max(noise, quantile(values, 0.75) - quantile(values, 0.25));
+        const double low = std::max(noise, quantile(sizes, 0.1)), high = quantile(sizes, 0.9);
         const double most = quantile(sizes, 1);
-        // Over decades a value is seen on a log scale that minds the sign.
+        // Over decades a value is seen on a log scale that minds the sign. What the noise drowns
+        // has no decades.
         const bool decades = low > 0 && high > kDecades * low;
         model_.centre[r] = decades ? 0 : middle;
         model_.scale[r] = decades ? low : spread;
@@ -253,16 +268,13 @@ class Learner {
     for (Index r = 0; r < m; ++r) {
       const double count = static_cast<double>(exact.cols());
       const double mean = exact.row(r).mean();
-      const double deviation =
-          std::sqrt((exact.row(r).array() - mean).square().sum() / count);
-      const double noise =
-          std::sqrt((measured.row(r) - exact.row(r)).squaredNorm() / count);
+      const double deviation = std::sqrt((exact.row(r).array() - mean).square().sum() / count);
+      const double noise = std::sqrt((measured.row(r) - exact.row(r)).squaredNorm() / count);
       const double unit = std::max(noise, kExact * deviation);
       // A value that neither varies nor errs says nothing. Rounding is no variation.
       model_.weight[r] = unit > 1e-14 * std::abs(mean) ? 1 / unit : 0;
     }
-    if ((model_.weight.array() == 0).all())
-      throw Error("learn: no value of h varies over the box");
+    if ((model_.weight.array() == 0).all()) throw Error("learn: no value of h varies over the box");
     if (model_.compression != Compression::kAsinh) {
       model_.centre.resize(0);
       model_.scale.resize(0);
@@ -275,19 +287,26 @@ class Learner {
     compress(model_, values);
     values.array().colwise() *= model_.weight.array();
     values.colwise() -= values.rowwise().mean().eval();
+    // With many features the span of some samples stands for all: the smaller Gram matrix will do.
     const Index m = values.rows();
-    const Matrix<double> columns = values;
-    Matrix<double> covariance = Matrix<double>::Zero(m, m);
-    linear::blas::multiply<double>(false, true, m, m, columns.cols(),
-                                   1.0 / static_cast<double>(columns.cols()), columns.data(), m,
-                                   columns.data(), m, 0.0, covariance.data(), m);
+    const bool dual = m > kMostFeatures;
+    const Matrix<double> columns =
+        values.leftCols(dual ? std::min(values.cols(), kMostFeatures) : values.cols());
+    const Index size = dual ? columns.cols() : m, count = columns.cols();
+    Matrix<double> gram = Matrix<double>::Zero(size, size);
+    linear::blas::multiply<double>(dual, !dual, size, size, dual ? m : count,
+                                   1.0 / static_cast<double>(count), columns.data(), m,
+                                   columns.data(), m, 0.0, gram.data(), size);
     Vector<double> variances;
-    linear::blas::eigen_symmetric(covariance, variances);
+    linear::blas::eigen_symmetric(gram, variances);
     Index kept = 0;
-    while (kept < std::min(m, options_.max_components) && variances[m - 1 - kept] > kDrowned)
+    while (kept < std::min(size, options_.max_components) && variances[size - 1 - kept] > kDrowned)
       ++kept;
     kept = std::max<Index>(kept, 1);
-    model_.components = covariance.rightCols(kept).rowwise().reverse().transpose();
+    const Matrix<double> leading = gram.rightCols(kept).rowwise().reverse();
+    model_.components = dual
+                            ? Matrix<double>((columns * leading).colwise().normalized().transpose())
+                            : Matrix<double>(leading.transpose());
     // The sign of an eigenvector is the library's whim.
     for (Index k = 0; k < kept; ++k) {
       Index largest = 0;
@@ -382,8 +401,8 @@ class Learner {
                     Matrix<double>& next) {
     TrainOptions options;
     options.folds = kFolds;
-    options.penalty =
-        Penalty::held_out({1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1});
+    options.standardise = true;
+    options.penalty = Penalty::held_out({1e-12, 1e-9, 1e-7, 1e-5, 1e-3, 1e-1});
     const Index features = map_features(order), all = static_cast<Index>(which.size());
     std::array<std::vector<Index>, kFolds> folds;
     for (const Index sample : which)
@@ -416,9 +435,8 @@ class Learner {
       deltas = (-map.matrix() * lifted).colwise() + map.bias();
       for (Index i = 0; i < count; ++i) {
         const Index sample = members[at(first + i)];
-        next.col(sample) = (train_.u.col(sample) + deltas.col(i))
-                               .cwiseMin(model_.reach)
-                               .cwiseMax(-model_.reach);
+        next.col(sample) =
+            (train_.u.col(sample) + deltas.col(i)).cwiseMin(model_.reach).cwiseMax(-model_.reach);
       }
     });
     return to_block(maps.full, order);
@@ -576,7 +594,6 @@ class Learner {
     const Index count = fresh.size();
     model_.record.calibration = count;
     model_.record.error = model_.record.median = Vector<double>::Zero(n());
-    model_.gate.log_scales = Block<double>::Zero(n() + 1, polynomial_terms(n(), 2));
 
     fresh.u.resize(n(), count);
     fresh.c.resize(q() + 1, count);
@@ -593,7 +610,8 @@ class Learner {
 
     // Answers to samples that the scales have not seen, the doubtful ones as they will be solved.
     const Learned learned(model_, h_, options_.start);
-    const Answers refined = learned.solve_batch(Matrix<double>(fresh.y(Eigen::all, doubtful)), pool_);
+    const Answers refined =
+        learned.solve_batch(Matrix<double>(fresh.y(Eigen::all, doubtful)), pool_);
     evaluations_ += refined.evaluations;
     for (std::size_t i = 0; i < doubtful.size(); ++i)
       model_.box.to_unit(refined.x.col(static_cast<Index>(i)), fresh.u.col(doubtful[i]));
@@ -608,10 +626,12 @@ class Learner {
 
   /// Log error of each value, and log residual, as polynomials of the answer.
   void fit_scales(const Samples& fresh, const Vector<double>& residual, Index used) {
-    const Index terms = polynomial_terms(n(), 2);
+    int order = 2;
+    while (order > 0 && 10 * polynomial_terms(n(), order) > used) --order;
     const Matrix<double>& u = fresh.u;
-    Block<double> states = u.leftCols(used).cwiseMin(1).cwiseMax(-1), rows(terms, used);
-    polynomial_rows(states, 2, used, rows);
+    Block<double> states = u.leftCols(used).cwiseMin(1).cwiseMax(-1),
+                  rows(polynomial_terms(n(), order), used);
+    polynomial_rows(states, order, used, rows);
     Matrix<double> logs(used, n() + 1);
     for (Index j = 0; j <= n(); ++j) {
       Vector<double> sizes =
@@ -634,8 +654,7 @@ class Learner {
   }
 
   Block<double> scales_of(const Matrix<double>& u) const {
-    Block<double> states = u.cwiseMin(1).cwiseMax(-1),
-                  rows(polynomial_terms(n(), 2), u.cols());
+    Block<double> states = u.cwiseMin(1).cwiseMax(-1), rows(polynomial_terms(n(), 2), u.cols());
     polynomial_rows(states, 2, u.cols(), rows);
     return (model_.gate.log_scales * rows).array().min(300).exp();
   }

@@ -52,8 +52,9 @@ void Noise::add(VectorRef<double> y, Random& random) const {
 void Noise::validate(Index features) const {
   if (kind_ != Kind::kGaussian) return;
   if (sigma_.size() != 1 && sigma_.size() != features)
-    throw Error(formatted("the noise has {} deviations, expected one, or one for each of {} features",
-                          sigma_.size(), features));
+    throw Error(
+        formatted("the noise has {} deviations, expected one, or one for each of {} features",
+                  sigma_.size(), features));
   if (!sigma_.allFinite() || (sigma_.array() < 0).any())
     throw Error("a deviation of the noise is negative or not finite");
 }

@@ -1,11 +1,11 @@
 #include "sdm/face/train/train_confidence.h"
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <deque>
 
 #include "face/shape_descent.h"
+#include "face/train/logistic.h"
 #include "sdm/base/random.h"
 #include "sdm/face/train/trial.h"
 #include "sdm/linear/ridge.h"
@@ -101,38 +101,6 @@ linear::LinearPredictor<float> solve(const linear::NormalEquations<float>& equat
   return linear::ridge(equations, kPenalty * mean_energy, true, pool);
 }
 
-struct Logistic {
-  double slope = 1, offset = 0;
-};
-
-// Newton's method on the log likelihood; each class has the same weight as a whole, and targets a
-// little inside of 0 and 1 keep the slope finite where the classes do not overlap (Platt, 1999).
-Logistic calibrate(const std::vector<double>& scores, const std::vector<double>& labels) {
-  double good = 0, failed = 0;
-  for (const double label : labels) (label > 0 ? good : failed) += 1;
-  Logistic fit{1, 0};
-  for (int round = 0; round < 50; ++round) {
-    Eigen::Matrix2d hessian = 1e-9 * Eigen::Matrix2d::Identity();
-    Eigen::Vector2d gradient = Eigen::Vector2d::Zero();
-    for (std::size_t i = 0; i < scores.size(); ++i) {
-      const double count = labels[i] > 0 ? good : failed;
-      const double target = labels[i] > 0 ? (count + 1) / (count + 2) : 1 / (count + 2);
-      const double p = 1 / (1 + std::exp(-(fit.slope * scores[i] + fit.offset)));
-      const Eigen::Vector2d x(scores[i], 1);
-      gradient += (p - target) / count * x;
-      hessian += p * (1 - p) / count * x * x.transpose();
-    }
-    // Steps are bounded: far from the optimum the curvature says little.
-    Eigen::Vector2d step = hessian.inverse() * gradient;
-    const double largest = step.cwiseAbs().maxCoeff();
-    if (largest > 2) step *= 2 / largest;
-    fit.slope -= step[0];
-    fit.offset -= step[1];
-    if (largest < 1e-9) break;
-  }
-  return fit;
-}
-
 }  // namespace
 
 Confidence learn_confidence(const Model& model, const std::vector<TrainingFace>& faces,
@@ -181,7 +149,12 @@ Confidence learn_confidence(const Model& model, const std::vector<TrainingFace>&
   if (held_good < kLeast || static_cast<std::ptrdiff_t>(labels.size()) - held_good < kLeast)
     return {};
 
-  const Logistic logistic = calibrate(scores, labels);
+  // Each class has the same weight as a whole.
+  const auto count = static_cast<double>(labels.size()),
+             good_count = static_cast<double>(held_good);
+  std::vector<double> divisors;
+  for (const double label : labels) divisors.push_back(label > 0 ? good_count : count - good_count);
+  const Logistic logistic = fit_logistic(scores, labels, divisors);
   const auto all = solve(equations, pool);
 
   Confidence confidence;

@@ -27,8 +27,8 @@ struct LearnOptions {
   /// Fresh samples that set the gate and the radius and choose nothing else.
   Index calibration = 8000;
 
-  /// Fewer examples, if h is slow: about so many evaluations in all, or so many seconds (which makes
-  /// the result depend on the machine). 0: no limit.
+  /// Fewer examples, if h is slow: about so many evaluations in all, or so many seconds (which
+  /// makes the result depend on the machine). 0: no limit.
   Index evaluations = 0;
   double seconds = 0;
 
@@ -57,15 +57,15 @@ Learned learn(AnyFunction h, const Box& box, const LearnOptions& options);
 /// Learns to solve `min |h(x) - y|^2` for any y that a state of the box gives with that noise.
 ///
 /// Draws states, evaluates h, adds the noise; then stage by stage: standardised residuals are
-/// reduced to the components that rise above the noise, and ridge regression (penalty for each value
-/// by held-out error) learns a map from them to what is missing of the state. How a map depends on
-/// the state and whether the stage is parted into cells is chosen by held-out error, and stages are
-/// added while they take at least a twentieth off it. At last fresh samples tell what a trustworthy
-/// answer looks like. No result depends on the units of states or features.
+/// reduced to the components that rise above the noise, and ridge regression (penalty for each
+/// value by held-out error) learns a map from them to what is missing of the state. How a map
+/// depends on the state and whether the stage is parted into cells is chosen by held-out error, and
+/// stages are added while they take at least a twentieth off it. At last fresh samples tell what a
+/// trustworthy answer looks like. No result depends on the units of states or features.
 ///
-/// h is `h(x)`, `h(x, out)`, `batched(h)` or `with_jacobian(h, jacobian)`. It is called from several
-/// threads at once. Throws Error on bad options, and where h gives no finite value for more than half
-/// of the box.
+/// h is `h(x)`, `h(x, out)`, `batched(h)` or `with_jacobian(h, jacobian)`. It is called from
+/// several threads at once. Throws Error on bad options, and where h gives no finite value for more
+/// than half of the box.
 template <class H>
 Learned learn(H h, const Box& box, LearnOptions options = {}) {
   if constexpr (requires(const Vector<double>& x) { h(x).size(); })

@@ -20,7 +20,8 @@ class Noise {
   static Noise gaussian(Vector<double> sigma);
   /// Counts: y is drawn from the Poisson distribution of mean h(x).
   static Noise poisson();
-  /// The user's own: changes y in place, with random numbers from `random` alone.
+  /// The user's own: changes y in place, with random numbers from `random` alone. Called from
+  /// several threads at once.
   static Noise function(Function add, std::string description = "a function of the user's");
 
   void add(VectorRef<double> y, Random& random) const;
@@ -30,8 +31,8 @@ class Noise {
   /// The deviation of each feature where it was given so, or empty.
   const Vector<double>& sigma() const { return sigma_; }
   const std::string& description() const { return description_; }
-  /// Throws Error unless there is a deviation for each feature, or one for all, and none is negative
-  /// or not finite.
+  /// Throws Error unless there is a deviation for each feature, or one for all, and none is
+  /// negative or not finite.
   void validate(Index features) const;
 
  private:

@@ -1,0 +1,221 @@
+#include "sdm/face/train/train_detector.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/sdm/commands.h"
+#include "apps/sdm/numbers.h"
+#include "apps/sdm/output.h"
+#include "apps/sdm/progress.h"
+#include "sdm/base/error.h"
+#include "sdm/base/thread_pool.h"
+#include "sdm/face/data/annotations.h"
+#include "sdm/face/data/boxes.h"
+#include "sdm/face/data/markup.h"
+#include "sdm/face/data/read_pictures.h"
+#include "sdm/opencv/image.h"
+
+namespace sdm::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct DetectorArguments {
+  fs::path truth, background, output;
+  std::string mirror = "auto";
+  bool skip_bad = false, no_gate = false;
+  face::DetectorTrainerOptions options;
+};
+
+// Pictures with what is to be left out of them.
+using Pictures = std::map<fs::path, std::vector<face::Box>>;
+
+face::Box around(const face::Shape& points) {
+  const Eigen::AlignedBox2f box = face::bounds(points);
+  return {box.min().x(), box.min().y(), box.sizes().x(), box.sizes().y()};
+}
+
+// What --background names; without it, the annotated pictures without their annotated objects.
+Pictures backgrounds_of(const DetectorArguments& a, const face::Annotations& annotations) {
+  Pictures pictures;
+  if (a.background.empty()) {
+    for (const face::Annotation& one : annotations.faces)
+      pictures[annotations.path(one)].push_back(around(one.points));
+  } else if (fs::is_directory(a.background)) {
+    for (const auto& entry : fs::recursive_directory_iterator(a.background))
+      if (entry.is_regular_file() && opencv::is_picture(entry.path())) pictures[entry.path()];
+  } else {
+    for (const auto& [file, boxes] : face::read_boxes(a.background))
+      pictures[a.background.parent_path() / file] = boxes;
+  }
+  if (pictures.empty()) throw Error(fmt::format("{}: no pictures", a.background.string()));
+  return pictures;
+}
+
+// Reads all files and hands each picture to `take`; tells of those that cannot be read.
+void read_all(const DetectorArguments& a, const std::string& what,
+              const std::vector<fs::path>& files,
+              const std::function<void(std::size_t, image::ByteView)>& take) {
+  Progress progress("reading " + what);
+  face::PictureWork work;
+  work.progress = [&](double share) { progress.update(share); };
+  work.in_parallel = [&](std::size_t i, image::ByteView grey, int) { take(i, grey); };
+  ThreadPool pool(a.options.threads);
+  const std::vector<std::string> failures =
+      face::read_pictures(files, opencv::read_grey, pool, work);
+  progress.clear();
+  for (const std::string& failure : failures) {
+    if (failure.empty()) continue;
+    if (!a.skip_bad) throw Error(failure);
+    fmt::print(stderr, "skipped: {}\n", failure);
+  }
+}
+
+void run(const DetectorArguments& a) {
+  prepare_output(a.output);
+  face::DetectorTrainerOptions options = a.options;
+  options.gate = !a.no_gate;
+  options.validate();
+  if (options.name.empty()) options.name = a.output.stem().string();
+  if (options.provenance.empty())
+    options.provenance = fmt::format("sdm train-detector {}", a.truth.filename().string());
+  const face::Annotations annotations = face::read_annotations(a.truth, {a.skip_bad});
+  const face::Markup markup = face::markup_of(annotations.ids);
+  options.unit = markup.unit;
+  if (a.mirror == "auto") {
+    options.mirror = markup.mirror;
+  } else if (a.mirror != "none") {
+    options.mirror = face::read_mirror(a.mirror);
+  }
+
+  std::vector<face::TrainingFace> faces(annotations.faces.size());
+  std::vector<fs::path> files;
+  for (const face::Annotation& one : annotations.faces) files.push_back(annotations.path(one));
+  face::Recipe enough;  // windows are drawn with about this many pixels a unit
+  enough.unit = 36;
+  read_all(a, a.truth.filename().string(), files, [&](std::size_t i, image::ByteView grey) {
+    faces[i] = face::trim(grey, annotations.faces[i].points, {}, enough);
+  });
+  std::erase_if(faces, [](const face::TrainingFace& one) { return one.truth.cols() == 0; });
+
+  const Pictures pictures = backgrounds_of(a, annotations);
+  std::vector<face::Background> backgrounds(pictures.size());
+  files.clear();
+  for (const auto& [file, boxes] : pictures) {
+    backgrounds[files.size()].objects = boxes;
+    files.push_back(file);
+  }
+  read_all(a, "backgrounds", files, [&](std::size_t i, image::ByteView grey) {
+    image::Image<std::uint8_t> copy(grey.width, grey.height);
+    for (int y = 0; y < grey.height; ++y) std::copy_n(grey.row(y), grey.width, &copy(0, y));
+    backgrounds[i].picture = std::move(copy);
+  });
+  std::erase_if(backgrounds,
+                [](const face::Background& one) { return one.picture.view().empty(); });
+  fmt::print("{} objects of {} points, {} backgrounds{}\n", faces.size(), annotations.ids.size(),
+             backgrounds.size(), options.mirror.empty() ? "" : "; mirrored");
+
+  Progress progress("training");
+  const auto start = std::chrono::steady_clock::now();
+  face::DetectorObserver observer;
+  observer.progress = [&](double share, const std::string& activity) {
+    progress.update(share, activity);
+  };
+  const face::TrainedDetector trained = face::train_detector(faces, backgrounds, options, observer);
+  progress.clear();
+  trained.model.save(a.output);
+  fmt::print("{:<16} {:>8} {:>8} {:>22}\n", "template", "objects", "others", "passed of a million");
+  for (const face::TemplateSummary& one : trained.templates)
+    fmt::print("{:<16} {:>8} {:>8} {:>22.1f}\n", one.name, one.faces, one.others, one.passed);
+  fmt::print(
+      "held-out objects found: {:.2f} % at a score of {:.2f}; a window is {} x {} cells of {:.3f} "
+      "units\n",
+      100 * trained.recall, trained.model.threshold, trained.model.columns, trained.model.rows,
+      trained.model.cell);
+  fmt::print("wrote {} ({:.0f} kB) in {:.0f} s\n", a.output.string(),
+             static_cast<double>(fs::file_size(a.output)) / 1e3,
+             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+}
+
+}  // namespace
+
+void add_train_detector(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "train-detector", "Train a detector, which finds what a landmark model aligns");
+  auto a = std::make_shared<DetectorArguments>();
+  a->options.name.clear();
+  a->options.licence = "as the training data's";
+  command->add_option("ANNOTATIONS", a->truth, "Landmarks: .csv, .pts or a folder, .xml, list")
+      ->required();
+  command->add_option("-o,--output", a->output, "The model file to write")->required();
+  command->add_option(
+      "--background", a->background,
+      "Pictures to learn from what is none: a folder without any, or a CSV of boxes "
+      "(file,x,y,w,h) with all of them; else ANNOTATIONS, where every object must be marked");
+  command
+      ->add_option("--mirror", a->mirror,
+                   "auto (known for the 68 points), none, or a file with each point's partner")
+      ->capture_default_str();
+  command->add_flag("--skip-bad", a->skip_bad, "Go on after bad lines and pictures, telling which");
+  const std::string see = "What it sees";
+  face::DetectorTrainerOptions& o = a->options;
+  command->add_option("--cells", o.cells, "Cells of the longer side of a window")
+      ->capture_default_str()
+      ->group(see);
+  command->add_option("--border", o.border, "Cells on each side around the mean shape")
+      ->capture_default_str()
+      ->group(see);
+  command->add_option("--upright", o.upright, "Degrees that upright objects lean at most")
+      ->capture_default_str()
+      ->group(see);
+  command->add_option("--leans", o.leans, "Degrees, middles of the leaning templates")
+      ->delimiter(',')
+      ->capture_default_str()
+      ->group(see);
+  command->add_option("--lean", o.lean, "Degrees that these reach to either side")
+      ->capture_default_str()
+      ->group(see);
+  command->add_flag("--no-gate", a->no_gate, "Scan all templates everywhere")->group(see);
+  const std::string learn = "How it learns";
+  command->add_option("--views", o.views, "Windows drawn of each object and template")
+      ->capture_default_str()
+      ->group(learn);
+  command->add_option("--windows", o.windows, "Windows drawn from each background")
+      ->capture_default_str()
+      ->group(learn);
+  command->add_option("--rounds", o.rounds, "Rounds of mining false alarms")
+      ->capture_default_str()
+      ->group(learn);
+  command->add_option("--hard", o.hard, "False alarms mined from a background in a round")
+      ->capture_default_str()
+      ->group(learn);
+  command->add_option("--penalty", o.penalty, "Ridge, relative")
+      ->capture_default_str()
+      ->group(learn);
+  command->add_option("--recall", o.recall, "Share of held-out objects that the templates find")
+      ->capture_default_str()
+      ->group(learn);
+  command->add_option("--gate-recall", o.gate_recall, "Share of them that pass the gate")
+      ->capture_default_str()
+      ->group(learn);
+  command->add_option("--seed", o.seed, "Seed of every random draw")->capture_default_str();
+  command->add_option("--threads", o.threads, "Threads; 0 takes all cores")
+      ->check(kNotNegative)
+      ->capture_default_str();
+  command->add_option("--name", o.name, "Name in the file; else the file's");
+  command->add_option("--provenance", o.provenance, "Where it comes from, in the file");
+  command->add_option("--licence", o.licence, "Its licence, in the file")->capture_default_str();
+  command->footer(
+      "Example:\n  sdm train-detector leaves.csv -o leaf-detector.sdm\n"
+      "  sdm detect photo.jpg -m leaf.sdm --detector leaf-detector.sdm");
+  command->callback([a] { run(*a); });
+}
+
+}  // namespace sdm::app

@@ -1,0 +1,144 @@
+#include "sdm/face/detector_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/formatted.h"
+#include "sdm/base/error.h"
+#include "sdm/image/gradient_channels.h"
+
+namespace sdm::face {
+namespace {
+
+// Not all finite numbers: sums of them must be finite too.
+constexpr float kLargest = 1e6F;
+
+void require_detector(bool good, const std::string& message) {
+  if (!good) throw Error("detector model: " + message);
+}
+
+bool is_moderate(float value) { return std::abs(value) <= kLargest; }
+
+void check_template(const DetectorTemplate& one, int features) {
+  require_detector(static_cast<int>(one.weights.size()) == features,
+                   formatted("the template '{}' has {} weights, expected {}", one.name,
+                             one.weights.size(), features));
+  require_detector(is_moderate(one.scale) && is_moderate(one.bias) && is_moderate(one.roll),
+                   formatted("the template '{}' has the scale {}, the bias {} and the roll {}",
+                             one.name, one.scale, one.bias, one.roll));
+}
+
+nlohmann::ordered_json template_json(const DetectorTemplate& one) {
+  return {{"name", one.name}, {"roll", one.roll}, {"scale", one.scale}, {"bias", one.bias}};
+}
+
+DetectorTemplate to_template(const nlohmann::json& json, const io::Tensor& weights, int features,
+                             std::size_t column) {
+  DetectorTemplate one;
+  one.name = json.at("name");
+  one.roll = json.at("roll");
+  one.scale = json.at("scale");
+  one.bias = json.at("bias");
+  const auto values = weights.as<std::int8_t>().subspan(column * static_cast<std::size_t>(features),
+                                                        static_cast<std::size_t>(features));
+  one.weights.assign(values.begin(), values.end());
+  return one;
+}
+
+}  // namespace
+
+int DetectorModel::features() const { return columns * rows * image::kBins; }
+
+BoxConvention DetectorModel::convention() const {
+  BoxConvention convention;
+  convention.detector = "sdm";
+  convention.scale = 1 / (cell * static_cast<float>(columns));
+  convention.dx = convention.dy = 0;
+  return convention;
+}
+
+void DetectorModel::validate() const {
+  require_detector(
+      columns >= 1 && columns <= kMaxCells && rows >= 1 && rows <= kMaxCells,
+      formatted("a window has {} x {} cells, expected 1 to {} a side", columns, rows, kMaxCells));
+  require_detector(cell >= 1e-3F && cell <= 10,
+                   formatted("a cell is {} units large, expected 0.001 to 10", cell));
+  require_detector(!templates.empty() && templates.size() <= kMaxTemplates,
+                   formatted("{} templates, expected 1 to {}", templates.size(), kMaxTemplates));
+  require_detector(is_moderate(threshold) && is_moderate(gate_threshold),
+                   formatted("the thresholds are {} and {}", threshold, gate_threshold));
+  for (const DetectorTemplate& one : templates) check_template(one, features());
+  if (has_gate()) check_template(gate, features());
+}
+
+io::Model DetectorModel::to_model() const {
+  validate();
+  nlohmann::ordered_json header{
+      {"name", name}, {"columns", columns},     {"rows", rows},
+      {"cell", cell}, {"threshold", threshold}, {"templates", nlohmann::ordered_json::array()}};
+  std::vector<std::int8_t> weights;
+  for (const DetectorTemplate& one : templates) {
+    header["templates"].push_back(template_json(one));
+    weights.insert(weights.end(), one.weights.begin(), one.weights.end());
+  }
+  if (has_gate()) {
+    header["gate"] = template_json(gate);
+    header["gate"]["threshold"] = gate_threshold;
+  }
+  header["provenance"] = provenance;
+  header["licence"] = licence;
+  io::Model file;
+  file.kind = "detector";
+  file.header = header.dump(1);
+  const auto size = static_cast<std::size_t>(features());
+  file.put("templates",
+           io::to_tensor(std::span<const std::int8_t>(weights), {size, templates.size()}));
+  if (has_gate())
+    file.put("gate", io::to_tensor(std::span<const std::int8_t>(gate.weights), {size, 1}));
+  return file;
+}
+
+DetectorModel DetectorModel::from_model(const io::Model& file) {
+  file.require_kind("detector");
+  DetectorModel model;
+  try {
+    const auto header = nlohmann::json::parse(file.header);
+    model.name = header.at("name");
+    model.provenance = header.at("provenance");
+    model.licence = header.at("licence");
+    model.columns = header.at("columns");
+    model.rows = header.at("rows");
+    model.cell = header.at("cell");
+    model.threshold = header.at("threshold");
+    const auto& templates = header.at("templates");
+    // Before anything is multiplied or allocated.
+    require_detector(
+        model.columns >= 1 && model.columns <= kMaxCells && model.rows >= 1 &&
+            model.rows <= kMaxCells && templates.is_array() && !templates.empty() &&
+            templates.size() <= kMaxTemplates,
+        formatted("{} templates of {} x {} cells, expected 1 to {} of 1 to {} a side",
+                  templates.size(), model.columns, model.rows, kMaxTemplates, kMaxCells));
+    const auto weights_of = [&](const char* tensor, std::size_t columns) -> const io::Tensor& {
+      const io::Tensor& weights = file.tensor(tensor);
+      const io::Shape wanted{static_cast<std::size_t>(model.features()), columns};
+      require_detector(weights.type() == io::ElementType::i8 && weights.shape() == wanted,
+                       formatted("the tensor '{}' is {}, expected i8 [{}, {}]", tensor,
+                                 io::describe(weights), wanted[0], wanted[1]));
+      return weights;
+    };
+    const io::Tensor& weights = weights_of("templates", templates.size());
+    for (std::size_t i = 0; i < templates.size(); ++i)
+      model.templates.push_back(to_template(templates[i], weights, model.features(), i));
+    if (header.contains("gate")) {
+      model.gate = to_template(header["gate"], weights_of("gate", 1), model.features(), 0);
+      model.gate_threshold = header["gate"].at("threshold");
+    }
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(formatted("detector model: the header is not one of a detector: {}", error.what()));
+  }
+  model.validate();
+  return model;
+}
+
+}  // namespace sdm::face
