@@ -54,9 +54,9 @@ class FitTable : public benchmark::ConsoleReporter {
     expect("t2", "sdm", 1e6);
     auto& spots = rates_["gauss11"];
     if (spots.count("tiny_solver") > 0 && spots.count("sdm_refined") > 0)
-      std::printf("gauss11: sdm_refined is %s than tiny_solver\n",
-                  median(spots["sdm_refined"]) > median(spots["tiny_solver"]) ? "faster"
-                                                                              : "SLOWER");
+      std::printf(
+          "gauss11: sdm_refined is %s than tiny_solver\n",
+          median(spots["sdm_refined"]) > median(spots["tiny_solver"]) ? "faster" : "SLOWER");
   }
 
  private:

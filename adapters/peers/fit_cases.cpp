@@ -24,10 +24,9 @@ template <class Model>
 FitCase make_case(std::string name, Box box, Noise noise, StartRule start = {}) {
   FitCase fit{std::move(name),  fit_function<Model>(), Model::M, std::move(box),
               std::move(noise), std::move(start),      {},       {}};
-  const double squared_residual =
-      fit.noise.is_poisson()
-          ? values_of(fit, fit.box.centre()).sum()
-          : Model::M * fit.noise.sigma()[0] * fit.noise.sigma()[0];
+  const double squared_residual = fit.noise.is_poisson()
+                                      ? values_of(fit, fit.box.centre()).sum()
+                                      : Model::M * fit.noise.sigma()[0] * fit.noise.sigma()[0];
   fit.peers = fit_peers<Model>(squared_residual);
   fit.reference = reference_fit<Model>(squared_residual);
   return fit;
@@ -37,7 +36,8 @@ FitCase make_case(std::string name, Box box, Noise noise, StartRule start = {}) 
 template <int K, int First>
 void start_by_moments(const Box& box, const double* y, double* x) {
   double rim = 0;
-  for (int i = 0; i < K - 1; ++i) rim += y[i] + y[K - 1 + i * K] + y[K * K - 1 - i] + y[(i + 1) * K];
+  for (int i = 0; i < K - 1; ++i)
+    rim += y[i] + y[K - 1 + i * K] + y[K * K - 1 - i] + y[(i + 1) * K];
   const double background = rim / (4 * K - 4);
   const double threshold = std::sqrt(std::max(background, 0.0) + 1);
   double sum = 1e-9, sx = 0, sy = 0, squares = 0;

@@ -36,12 +36,12 @@ struct FitSamples {
 };
 
 /// Truths drawn evenly from a box `range` times as wide as the case's, in the box's own coordinates
-/// about its centre. With Poisson noise a truth that has a negative mean anywhere is drawn again, for
-/// no count has one.
+/// about its centre. With Poisson noise a truth that has a negative mean anywhere is drawn again,
+/// for no count has one.
 FitSamples draw_fits(const FitCase& fit, Index count, double range, std::uint64_t seed);
 
-/// The deviation of each parameter that no unbiased estimate goes below (Cramer and Rao), a column a
-/// sample: from the analytic Jacobian at the truth and the noise that is known. Of a Poisson mean
+/// The deviation of each parameter that no unbiased estimate goes below (Cramer and Rao), a column
+/// a sample: from the analytic Jacobian at the truth and the noise that is known. Of a Poisson mean
 /// below a thousandth a thousandth is taken.
 Matrix<double> standard_errors(const FitCase& fit, const Matrix<double>& truth);
 

@@ -9,8 +9,8 @@
 namespace sdm::peers {
 
 /// Curves that laboratories fit by the million. Each has N parameters b and M values and comes in
-/// two ways: `evaluate(b, values, jacobian)` for one fit, with the Jacobian (column-major) unless it
-/// is null, and `evaluate_block(x, out)` for many, a column each. Neither allocates.
+/// two ways: `evaluate(b, values, jacobian)` for one fit, with the Jacobian (column-major) unless
+/// it is null, and `evaluate_block(x, out)` for many, a column each. Neither allocates.
 
 /// One value of each of up to 64 problems.
 inline constexpr Index kLanes = 64;
@@ -60,8 +60,8 @@ struct GaussianPeak {
       ex[static_cast<std::size_t>(i)] =
           ((double(First + i) - x.row(1).array()).square() * scale).exp();
     for (int r = 0; r < K; ++r) {
-      const Lanes ey = ((double(First + r) - x.row(2).array()).square() * scale).exp() *
-                       x.row(0).array();
+      const Lanes ey =
+          ((double(First + r) - x.row(2).array()).square() * scale).exp() * x.row(0).array();
       for (int c = 0; c < K; ++c)
         out.row(r * K + c).array() = ey * ex[static_cast<std::size_t>(c)] + x.row(4).array();
     }
@@ -117,8 +117,8 @@ struct Lifetimes {
   static void evaluate_block(const ConstBlockRef<double>& x, BlockRef<double> out) {
     const Lanes first = -1 / x.row(1).array(), second = -1 / x.row(3).array();
     for (int i = 0; i < M; ++i)
-      out.row(i).array() = x.row(0).array() * (time(i) * first).exp() +
-                           x.row(2).array() * (time(i) * second).exp();
+      out.row(i).array() =
+          x.row(0).array() * (time(i) * first).exp() + x.row(2).array() * (time(i) * second).exp();
   }
 };
 

@@ -31,7 +31,8 @@ void fit_all(ConstMatrixRef<double> y, const FitStart& start, FitAnswers& answer
   answers.evaluations = 0;
   for (Index i = 0; i < y.cols(); ++i) {
     start(i, answers.x.col(i));
-    answers.converged[static_cast<std::size_t>(i)] = solve(y.col(i).data(), answers.x.col(i).data());
+    answers.converged[static_cast<std::size_t>(i)] =
+        solve(y.col(i).data(), answers.x.col(i).data());
   }
 }
 
@@ -83,8 +84,7 @@ class CeresCost : public ceres::SizedCostFunction<Model::M, Model::N> {
     r -= Eigen::Map<const Values>(y);
     ++*evaluations;
     using Rows = Eigen::Matrix<double, Model::M, Model::N, Eigen::RowMajor>;
-    if (derive)
-      Eigen::Map<Rows>{jacobians[0]} = columns_;
+    if (derive) Eigen::Map<Rows>{jacobians[0]} = columns_;
     return r.allFinite();
   }
 
@@ -243,12 +243,13 @@ std::string fit_peer_settings() {
 #endif
   if (text.empty()) return text;
   return text +
-         "; each: cost 1e-6 (relative; TinySolver's is absolute and given as 1e-6 of the |r|^2 to be "
+         "; each: cost 1e-6 (relative; TinySolver's is absolute and given as 1e-6 of the |r|^2 to "
+         "be "
          "expected), step 1e-8, gradient 1e-10, at most 50 iterations (cminpack: evaluations)";
 }
 
-#define SDM_FIT_MODEL(...)                                             \
-  template std::vector<FitPeer> fit_peers<__VA_ARGS__>(double);         \
+#define SDM_FIT_MODEL(...)                                      \
+  template std::vector<FitPeer> fit_peers<__VA_ARGS__>(double); \
   template FitPeer reference_fit<__VA_ARGS__>(double)
 SDM_FIT_MODEL(GaussianPeak<5, 0>);
 SDM_FIT_MODEL(GaussianPeak<11, -5>);

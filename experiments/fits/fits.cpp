@@ -190,7 +190,8 @@ Results run_fits(const ExperimentContext& context) {
       "Cramer-Rao bound of that very sample at its truth",
       kWrong);
   results.settings["silent_wrong"] =
-      "wrong, and trusted or refined (sdm: maps, doubtful answers refined; its speed and errors are "
+      "wrong, and trusted or refined (sdm: maps, doubtful answers refined; its speed and errors "
+      "are "
       "those of maps alone); peers: wrong, and converged";
   results.settings["refine"] = "analytic derivatives, relative cost tolerance 1e-6, the peers' own";
   results.settings["ranges"] =
@@ -215,8 +216,7 @@ Results run_fits(const ExperimentContext& context) {
     const LearnedModel::Record& record = learned.model().record;
     results.add(fit.name, "sdm", "train_seconds", record.seconds, "s");
     results.add(fit.name, "sdm", "train_evaluations", static_cast<double>(record.evaluations));
-    for (const double range : ranges)
-      run_case(fit, learned, range, sizes, context.seed, results);
+    for (const double range : ranges) run_case(fit, learned, range, sizes, context.seed, results);
     context.say(fmt::format("{}: {}", fit.name, learned.brief_report()));
   }
 
@@ -263,9 +263,8 @@ Results run_fits(const ExperimentContext& context) {
   const Table median = table_of(results, all_names, methods, "median_ratio", three);
   const Table silent = table_of(results, all_names, methods, "silent_wrong_percent", percent);
   const Table refused = table_of(results, all_names, methods, "refused_percent", percent);
-  const Table evaluations = table_of(results, all_names, methods, "evaluations", [](double value) {
-    return fmt::format("{:.1f}", value);
-  });
+  const Table evaluations = table_of(results, all_names, methods, "evaluations",
+                                     [](double value) { return fmt::format("{:.1f}", value); });
   for (const Table* table : {&rates, &rmse, &median, &silent, &refused})
     context.say(format_table(table->lines));
   context.say(fmt::format("units: the error changes by at most {:.2g} %", worst_unit));
@@ -279,18 +278,21 @@ Results run_fits(const ExperimentContext& context) {
               "sdm_refined: every answer refined. The time to learn is not part of it.",
        Figure{{speed}, 1}},
       {"rates", "The same as numbers, and outside the range that was learned", "",
-       "Outside, most answers are doubtful, and refining them from several starts costs more than a "
+       "Outside, most answers are doubtful, and refining them from several starts costs more than "
+       "a "
        "fit from scratch.",
        rates},
       {"rmse", "RMSE over that of the best fit, mean over the parameters", "",
        "Below 1: the maps know the box and the best fit does not, most of all in gauss5, where the "
        "noise is wider than the box; with Poisson noise the maps also weigh counts as they should. "
-       "Outside the range a few fits that run away rule the best fit's RMSE, and refused answers are "
+       "Outside the range a few fits that run away rule the best fit's RMSE, and refused answers "
+       "are "
        "counted too: look at the median.",
        rmse},
       {"median", "The same of the median error", "", "", median},
       {"silent", "Wrong without a word, in percent", "",
-       "Wrong: more than five standard errors from the truth (Cramer and Rao). sdm and sdm_refined: "
+       "Wrong: more than five standard errors from the truth (Cramer and Rao). sdm and "
+       "sdm_refined: "
        "and trusted or refined. Peers: and converged.",
        silent},
       {"refused", "Refused, in percent", "",
@@ -333,10 +335,10 @@ Results run_fits(const ExperimentContext& context) {
   results.claims.push_back(
       {"Wrong without a word, worst case; range as learned, 1.5 and 2 times", "not in the paper",
        fmt::format("{:.2f} %, {:.2f} %, {:.2f} %", worst["sdm1"], worst["sdm1.5"], worst["sdm2"]),
-       peers::kHaveCeres ? fmt::format("tiny_solver {:.2f} %, {:.2f} %, {:.2f} %",
-                                       worst["tiny_solver1"], worst["tiny_solver1.5"],
-                                       worst["tiny_solver2"])
-                         : "-"});
+       peers::kHaveCeres
+           ? fmt::format("tiny_solver {:.2f} %, {:.2f} %, {:.2f} %", worst["tiny_solver1"],
+                         worst["tiny_solver1.5"], worst["tiny_solver2"])
+           : "-"});
   return results;
 }
 

@@ -208,7 +208,8 @@ class LearnedRun {
     return model_.noise.size() == 0 ? 1 : 1 / model_.noise[feature];
   }
 
-  /// Refines space.u for space.y, in u, where all values are of one size. h is finite there.
+  /// Refines space.u for space.y, in u, where all values are of one size. Leaves it where it is if
+  /// |h - y|^2 or a derivative is not finite there.
   int refine_from_u(LearnedWorkspace& space) {
     const Index n = model_.states(), m = model_.features;
     Vector<double>& x = space.x;

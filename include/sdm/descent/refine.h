@@ -468,15 +468,15 @@ class Refiner {
     using Four = Eigen::Array<double, 4, 1>;
     using From = Eigen::Map<const Four>;
     Four x = Four::Zero(), y = Four::Zero();
-    Index k = 0;
-    for (; k + 4 <= size; k += 4) {
+    const Index whole = size - size % 4;
+    for (Index k = 0; k < whole; k += 4) {
       const Four at = From(b + k);
       x += at * From(first + k);
       y += at * From(second + k);
     }
     to_first = x.sum();
     to_second = y.sum();
-    for (; k < size; ++k) {
+    for (Index k = whole; k < size; ++k) {
       to_first += b[k] * first[k];
       to_second += b[k] * second[k];
     }
