@@ -7,12 +7,13 @@ set(SDM_ROOMS "" CACHE INTERNAL "Library targets to install")
 # every one has. include/sdm/base/types.h refuses anything else.
 set(SDM_EIGEN_DEFINITIONS EIGEN_MAX_ALIGN_BYTES=64 EIGEN_MAX_STATIC_ALIGN_BYTES=16)
 
-# sdm_compile_flags(TARGET [TINY_VECTORS] [FUZZER] [SHALLOW]): every compiler flag of the project stands here.
+# sdm_compile_flags(TARGET [TINY_VECTORS] [FUZZER] [SHALLOW] [NATIVE]): every compiler flag of the project stands here.
 # TINY_VECTORS is for programs with Eigen vectors of size one, FUZZER for those that libFuzzer runs,
-# SHALLOW for code in which no time is spent, so that it compiles quickly.
+# SHALLOW for code in which no time is spent, so that it compiles quickly, NATIVE for what a user
+# would compile for the own processor: that is done where SDM_NATIVE is on.
 # A compiler that is neither GCC, clang nor MSVC is told the language and nothing else.
 function(sdm_compile_flags target)
-  cmake_parse_arguments(FLAGS "TINY_VECTORS;FUZZER;SHALLOW" "" "" ${ARGN})
+  cmake_parse_arguments(FLAGS "TINY_VECTORS;FUZZER;SHALLOW;NATIVE" "" "" ${ARGN})
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
   if(MSVC)
@@ -39,6 +40,12 @@ function(sdm_compile_flags target)
     endif()
     if(FLAGS_SHALLOW)
       list(APPEND flags $<$<CONFIG:Release>:-O1>)  # arguments and pages: no time is spent there
+    endif()
+    if(FLAGS_NATIVE AND SDM_NATIVE)
+      list(APPEND flags -march=native)
+      if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+        list(APPEND flags -Wno-uninitialized)  # false alarms inside its AVX-512 header
+      endif()
     endif()
     if(SDM_SANITIZE)
       list(APPEND flags -fsanitize=${SDM_SANITIZE} -fno-omit-frame-pointer)

@@ -68,7 +68,7 @@ struct LearnedSolveOptions {
   double confidence = 0.99;  // of the radius
   RefineWhen refine = RefineWhen::kDoubtful;
   /// Ends where x moves by a thousandth of its own uncertainty.
-  RefineOptions refine_options = {.cost_tolerance = 1e-8};
+  RefineOptions refine_options = {.cost_tolerance = 1e-8, .foretell_decrease = true};
   /// Other starts that a doubtful answer is tried from: the examples most like y.
   int further_starts = 4;
 

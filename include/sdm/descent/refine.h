@@ -67,6 +67,10 @@ struct RefineOptions {
   /// x then moves by about a millionth of its own uncertainty. 0 goes on to the limit of rounding,
   /// where the steps stop shrinking.
   double cost_tolerance = 1e-12;
+  /// Stop by `cost_tolerance` a step before, where the last two decreases foretell that the next
+  /// one is as small. Only if the steps shrink at a steady rate and damping holds no direction
+  /// back.
+  bool foretell_decrease = false;
 
   /// First damping, relative to the squared column norms of the Jacobian. Near zero is
   /// Gauss-Newton.
@@ -228,6 +232,9 @@ class Refiner {
   /// Cholesky's pivots, relative to the diagonal, below which QR is asked: the step then has about
   /// six digits.
   static constexpr double kSmallestPivot = 1e-10;
+  /// The share of the decrease before below which a decrease counts as converging, and the share of
+  /// the least pivot below which damping holds no direction back.
+  static constexpr double kSteady = 0.1, kFree = 0.01;
   /// The most that a good step lowers the damping.
   static constexpr double kLeastFactor = 0.1;
 
@@ -351,6 +358,7 @@ class Refiner {
     blocked_ = false;
     double damping = options.initial_damping, growth = 2;
     double shortest = kInfinity;  // step at the limit of rounding
+    double last_decrease = 0;     // of the step before, relative; 0: it tells nothing of the next
     int stalled = 0;
 
     while (true) {
@@ -378,6 +386,7 @@ class Refiner {
       for (bool accepted = false; !accepted;) {
         if (summary_.evaluations >= options.max_evaluations)
           return finish(RefineStop::kEvaluations);
+        const double used_damping = damping;
         const double predicted = find_step(damping, options);
         const double length = scaled_.norm();
         const double undamped = length * (1 + damping);  // what damping has shortened tells nothing
@@ -408,9 +417,16 @@ class Refiner {
           const double before = cost_;
           accept(cost);
           if (rounding) shortest = std::min(shortest, length);
-          if (std::max(actual, predicted) <= options.cost_tolerance * before)
+          const double decrease = std::max(actual, predicted) / before;
+          if (decrease <= options.cost_tolerance) return finish(RefineStop::kCost);
+          const bool is_steady =
+              options.foretell_decrease && !blocked_ && used_damping <= kFree * weakest_;
+          if (is_steady && decrease < kSteady * last_decrease &&
+              decrease * decrease <= options.cost_tolerance * last_decrease)
             return finish(RefineStop::kCost);
+          last_decrease = is_steady ? decrease : 0;
         } else {
+          last_decrease = 0;
           damping = std::max(damping, kEpsilon) * growth;
           growth *= 2;
         }
@@ -596,6 +612,8 @@ class Refiner {
   template <bool kBounded>
   bool cholesky(double damping) {
     const Index n = delta_.size();
+    weakest_ = 0;
+    double weakest = kInfinity;
     for (Index j = 0; j < n; ++j) {
       for (Index i = 0; i <= j; ++i) {
         double sum = hessian_(i, j) * inverse_scale_[i] * inverse_scale_[j];
@@ -609,9 +627,11 @@ class Refiner {
         } else {
           if (!(sum > kSmallestPivot * diagonal)) return false;
           pivots_[j] = 1 / std::sqrt(sum);
+          weakest = std::min(weakest, sum);
         }
       }
     }
+    weakest_ = weakest;
     for (Index j = 0; j < n; ++j) {
       double sum = -gradient_[j] * inverse_scale_[j];
       if constexpr (kBounded) {
@@ -764,6 +784,7 @@ class Refiner {
   Eigen::Array<bool, kDeltas, 1> held_, stopped_;
   RefineSummary summary_;
   double cost_ = 0;
+  double weakest_ = 0;  // least pivot of the last Cholesky, 0 where it failed
   bool weighted_residuals_ = false;
   bool blocked_ = false;  // a bound has shortened the step
 };
