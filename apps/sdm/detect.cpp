@@ -278,10 +278,7 @@ void add_detect(CLI::App& app) {
   command->add_option(
       "--boxes", arguments->boxes,
       "Boxes from this CSV (file,x,y,w,h, or the detector's columns) in place of a detector");
-  command
-      ->add_option("--detector-offset", arguments->choice.offset,
-                   "How to read a foreign detector's boxes: face unit (outer eye corners) in box "
-                   "widths, then x and y from the box's centre to the face's, in widths")
+  command->add_option("--detector-offset", arguments->choice.offset, kOffsetHelp)
       ->expected(3)
       ->type_name("SCALE DX DY");
   command->add_option("--cascades", arguments->choice.cascades,
