@@ -44,6 +44,7 @@ struct DetectArguments {
 
 struct Face {
   face::Box box;
+  face::Similarity place;
   face::Shape points;
   float score = 0, roll = 0;  // degrees
   std::optional<pose::HeadPose> pose;
@@ -231,7 +232,16 @@ void detect(const DetectArguments& arguments) {
       const face::Alignment& fit = worker.aligner.align_from(grey, one.start);
       if (!(fit.score >= arguments.min_score)) continue;
       const face::Similarity place = face::fit_similarity(model.mean, fit.points);
-      result.faces.push_back({one.box, fit.points, fit.score,
+      // What was found twice is one face, the one that fits best; boxes that are given stay.
+      const auto is_same = [&](const Face& other) {
+        return worker.find && face::same_face(other.place, place);
+      };
+      if (std::any_of(result.faces.begin(), result.faces.end(), [&](const Face& other) {
+            return is_same(other) && other.score >= fit.score;
+          }))
+        continue;
+      std::erase_if(result.faces, is_same);
+      result.faces.push_back({one.box, place, fit.points, fit.score,
                               std::atan2(place.b, place.a) * 57.2957795F,
                               pose_of(head, fit.points)});
     }
@@ -278,10 +288,7 @@ void add_detect(CLI::App& app) {
   command->add_option(
       "--boxes", arguments->boxes,
       "Boxes from this CSV (file,x,y,w,h, or the detector's columns) in place of a detector");
-  command
-      ->add_option("--detector-offset", arguments->choice.offset,
-                   "How to read a foreign detector's boxes: face unit (outer eye corners) in box "
-                   "widths, then x and y from the box's centre to the face's, in widths")
+  command->add_option("--detector-offset", arguments->choice.offset, kOffsetHelp)
       ->expected(3)
       ->type_name("SCALE DX DY");
   command->add_option("--cascades", arguments->choice.cascades,

@@ -46,15 +46,25 @@ struct EvalArguments {
   int threads = 0;
 };
 
+// NAME=PATH, where PATH may be the name of a shipped model.
+std::pair<std::string, std::string> named_model(const std::string& text) {
+  const auto [name, path] = report::named_file(text);
+  if (path.empty())
+    throw CLI::ValidationError(
+        fmt::format("--model '{}': no path in it, expected PATH or NAME=PATH", text));
+  return {name, path.string()};
+}
+
 std::vector<face::Method> methods_of(const EvalArguments& arguments, const face::Annotations& truth,
-                                     face::MethodRunOptions& run) {
+                                     bool finds_faces, face::MethodRunOptions& run) {
   std::vector<face::Method> methods;
   for (const std::string& text : arguments.models) {
-    const auto [name, path] = report::named_file(text);
-    const face::Model model = load_face_model(path.string());
-    // The boxes of our detector are given as the model's default ones.
-    const auto convention = box_convention(
-        model, arguments.detector == "sdm" ? "" : arguments.detector, arguments.offset);
+    const auto [name, path] = named_model(text);
+    const face::Model model = load_face_model(path);
+    // What is found by a detector that no model knows is given as the model's default boxes.
+    const auto convention = finds_faces && knows_its_boxes(arguments.detector)
+                                ? model.convention()
+                                : box_convention(model, arguments.detector, arguments.offset);
     if (methods.empty()) run.model = model, run.convention = convention;
     methods.push_back(face::model_method(name, model, convention));
     if (arguments.one_stage)
@@ -153,8 +163,8 @@ std::vector<face::Roc> score_curves(const EvalArguments& arguments,
   std::vector<face::Roc> curves;
   for (const std::string& text : arguments.models)
     if (arguments.score)
-      curves.push_back(score_curve(face::Model::load(report::named_file(text).second), truth,
-                                   arguments.seed, arguments.threads));
+      curves.push_back(score_curve(load_face_model(named_model(text).second), truth, arguments.seed,
+                                   arguments.threads));
   return curves;
 }
 
@@ -170,8 +180,12 @@ void evaluate(const EvalArguments& arguments) {
   face::Annotations truth =
       face::read_annotations(arguments.truth, {.skip_bad = arguments.skip_bad});
   for (const std::string& line : truth.skipped) fmt::print(stderr, "sdm: skipped {}\n", line);
+  const bool finds_faces =
+      arguments.boxes.empty() &&
+      std::none_of(truth.faces.begin(), truth.faces.end(),
+                   [](const face::Annotation& face) { return face.box.has_value(); });
   face::MethodRunOptions run_options;
-  std::vector<face::Method> methods = methods_of(arguments, truth, run_options);
+  std::vector<face::Method> methods = methods_of(arguments, truth, finds_faces, run_options);
 
   face::MethodRun run;
   if (!arguments.models.empty()) {
@@ -179,15 +193,10 @@ void evaluate(const EvalArguments& arguments) {
     std::optional<FaceFinder> finder;
     if (!arguments.boxes.empty()) {
       face::give_boxes(truth, face::read_boxes(arguments.boxes, detector));
-    } else if (std::none_of(truth.faces.begin(), truth.faces.end(),
-                            [](const face::Annotation& face) { return face.box.has_value(); })) {
+    } else if (finds_faces) {
       finder.emplace(*run_options.model,
                      DetectorChoice{arguments.detector, arguments.offset, {}, {}});
-      // The boxes of ours are given as those of the model's detector would lie.
-      run_options.make_detector = [&] {
-        return finder->is_ours() ? face::box_detector(finder->detector(), run_options.convention)
-                                 : finder->box_detector();
-      };
+      run_options.make_detector = [&] { return finder->boxes_as(run_options.convention); };
     }
     Progress progress("eval");
     cv::setNumThreads(1);  // pictures are read and searched in parallel
@@ -265,12 +274,9 @@ void add_eval(CLI::App& app) {
                  "Also tell how well the models' scores tell good fits from failed ones")
       ->needs(model);
   command->add_option("--detector", arguments->detector,
-                      "Whose boxes: the column in --boxes, or the detector to run; default: the "
-                      "model's own column, or sdm's detector");
-  command
-      ->add_option("--detector-offset", arguments->offset,
-                   "How to read a foreign detector's boxes: face unit (outer eye corners) in box "
-                   "widths, then x and y from the box's centre to the face's, in widths")
+                      "Whose boxes: the column in --boxes, or the detector to run, as for sdm "
+                      "detect; default: the model's own column, or sdm's detector");
+  command->add_option("--detector-offset", arguments->offset, kOffsetHelp)
       ->expected(3)
       ->type_name("SCALE DX DY");
   command->add_option("--points", arguments->points,

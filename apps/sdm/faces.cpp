@@ -11,17 +11,47 @@
 namespace sdm::app {
 
 const char* const kDetectorHelp =
-    "Finds the faces: sdm (ours), a detector's .sdm file, haar_alt2, haar_default, a cascade file "
-    "(.xml) or a YuNet network (.onnx); default: sdm where it knows the model's points, else the "
-    "model's own";
+    "Finds the faces: sdm (ours), a detector's .sdm file, haar_alt2, haar_default, a YuNet network "
+    "(.onnx) or, with --detector-offset, a cascade file (.xml); default: sdm where it knows the "
+    "model's points, else the model's own";
+
+const char* const kOffsetHelp =
+    "How to read a foreign detector's boxes: face unit (outer eye corners) in box widths, then x "
+    "and y from the box's centre to the face's, in widths";
+
+namespace {
+
+bool is_ours(const std::string& detector) {
+  return detector == "sdm" || detector.ends_with(".sdm");
+}
+
+face::DetectorModel load_detector(const std::string& name) {
+  return face::DetectorModel::load(name.ends_with(".sdm") ? std::filesystem::path(name)
+                                                          : shipped_file("face-detector.sdm"));
+}
+
+}  // namespace
+
+bool knows_its_boxes(const std::string& detector) {
+  return is_ours(detector) || detector.ends_with(".onnx");
+}
 
 face::Model load_face_model(const std::string& path) {
-  return face::Model::load(model_file(path.empty() ? "face68" : path));
+  return face::Model::load(path.empty() ? shipped_file("face68.sdm") : model_file(path));
 }
 
 face::BoxConvention box_convention(const face::Model& model, const std::string& detector,
                                    const std::vector<float>& offset) {
-  if (offset.empty()) return model.convention(detector);
+  if (offset.empty()) {
+    if (is_ours(detector)) return load_detector(detector).convention();
+    if (detector.ends_with(".onnx")) return opencv::yunet_convention();
+    if (detector.ends_with(".xml"))
+      throw CLI::ValidationError(
+          fmt::format("--detector {}: how its boxes lie is not known, expected --detector-offset "
+                      "SCALE DX DY, too",
+                      detector));
+    return model.convention(detector);
+  }
   if (!(offset[0] > 0))
     throw CLI::ValidationError(
         fmt::format("--detector-offset: SCALE is {}, expected a positive number", offset[0]));
@@ -35,15 +65,15 @@ face::BoxConvention box_convention(const face::Model& model, const std::string& 
 
 FaceFinder::FaceFinder(const face::Model& model, DetectorChoice choice)
     : model_(&model), choice_(std::move(choice)) {
+  choice_.options.validate();
   constexpr Index kShippedPoints = 68;  // of the landmarks that face-detector.sdm was trained on
   const std::string name = choice_.name;
   const bool is_file = name.ends_with(".sdm");
   const bool is_default = name.empty() && choice_.offset.empty() &&
                           model.points() == kShippedPoints &&
                           !shipped_file_or_none("face-detector.sdm").empty();
-  if (name == "sdm" || is_file || is_default) {
-    detector_model_ = std::make_shared<face::DetectorModel>(face::DetectorModel::load(
-        is_file ? std::filesystem::path(name) : shipped_file("face-detector.sdm")));
+  if (app::is_ours(name) || is_default) {
+    detector_model_ = std::make_shared<face::DetectorModel>(load_detector(name));
     convention_ = detector_model_->convention();
     if (is_file) return;  // of the model's own objects: it verifies
     if (model.points() != kShippedPoints)
@@ -55,9 +85,7 @@ FaceFinder::FaceFinder(const face::Model& model, DetectorChoice choice)
     if (!fast.empty()) verifier_ = std::make_shared<face::Model>(face::Model::load(fast));
     return;
   }
-  convention_ = name.ends_with(".onnx") && choice_.offset.empty()
-                    ? opencv::yunet_convention()
-                    : box_convention(model, name, choice_.offset);
+  convention_ = box_convention(model, name, choice_.offset);
   if (name.empty()) choice_.name = convention_.detector;
 }
 
@@ -79,6 +107,14 @@ face::BoxDetector FaceFinder::box_detector() const {
   options.min_size = std::max(1, int(choice_.options.smallest));
   options.max_side = choice_.options.max_side;
   return opencv::make_detector(choice_.name, options);
+}
+
+face::BoxDetector FaceFinder::boxes_as(const face::BoxConvention& convention) const {
+  return [find = find(), convention](image::ByteView grey) {
+    std::vector<face::Box> boxes;
+    for (const FoundFace& face : find(grey)) boxes.push_back(convention.box(face.start));
+    return boxes;
+  };
 }
 
 FaceFinder::Find FaceFinder::find() const {

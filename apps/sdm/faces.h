@@ -17,9 +17,14 @@ namespace sdm::app {
 /// Throws: saying where it looked.
 face::Model load_face_model(const std::string& path);
 
-/// How to read the boxes of `detector`: as the model learned it (an empty name: its default), or by
-/// `offset`: the face's unit in box widths and its centre's distance from the box's, in widths.
-/// Throws: a unit that is not positive, as wrong usage; a detector the model does not know.
+/// Whether a detector says itself how its boxes lie, so that no model need know it: ours, and
+/// YuNet networks.
+bool knows_its_boxes(const std::string& detector);
+
+/// How to read the boxes of `detector`: as it says itself, or as the model learned it (an empty
+/// name: its default), or by `offset`: the face's unit in box widths and its centre's distance from
+/// the box's, in widths. Throws: a unit that is not positive and a cascade file without an offset,
+/// as wrong usage; a detector the model does not know.
 face::BoxConvention box_convention(const face::Model& model, const std::string& detector,
                                    const std::vector<float>& offset);
 
@@ -53,6 +58,8 @@ class FaceFinder {
   face::Detector detector() const;
   /// Whichever it is, as boxes by convention().
   face::BoxDetector box_detector() const;
+  /// The same as boxes of another convention, such as the model's own.
+  face::BoxDetector boxes_as(const face::BoxConvention& convention) const;
   /// Finds the faces of a picture, the largest first; for one thread.
   using Find = std::function<std::vector<FoundFace>(image::ByteView grey)>;
   Find find() const;
@@ -65,7 +72,8 @@ class FaceFinder {
   std::shared_ptr<const face::Model> verifier_;  // null: the model itself
 };
 
-/// The help of --detector.
+/// The help of --detector and --detector-offset.
 extern const char* const kDetectorHelp;
+extern const char* const kOffsetHelp;
 
 }  // namespace sdm::app

@@ -17,7 +17,9 @@ void list() {
   if (files.empty()) throw Error("no models: set SDM_MODELS to a folder that has some");
   for (const auto& file : files) {
     std::string kind, licence;
+    double size = 0;  // bytes
     try {
+      size = double(std::filesystem::file_size(file));
       const io::Model model = io::read(file);
       kind = model.kind;
       const auto header = nlohmann::json::parse(model.header);
@@ -27,8 +29,8 @@ void list() {
     }
     std::replace_if(
         licence.begin(), licence.end(), [](unsigned char c) { return c < 32 || c == 127; }, '?');
-    fmt::print("{:<16} {:<10} {:>8.1f} kB  {}\n{:<16} {}\n", file.stem().string(), kind,
-               double(std::filesystem::file_size(file)) / 1e3, licence, "", file.string());
+    fmt::print("{:<16} {:<10} {:>8.1f} kB  {}\n{:<16} {}\n", file.stem().string(), kind, size / 1e3,
+               licence, "", file.string());
   }
 }
 

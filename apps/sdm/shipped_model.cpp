@@ -15,14 +15,21 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// What cannot be looked at is none.
+bool is_file(const fs::path& path) {
+  std::error_code none;
+  return fs::is_regular_file(path, none);
+}
+
 // Where to look, the first place first.
 std::vector<fs::path> folders() {
   std::vector<fs::path> folders;
-  if (const char* named = std::getenv("SDM_MODELS")) folders.emplace_back(named);
+  const char* named = std::getenv("SDM_MODELS");
+  if (named != nullptr && *named != '\0') folders.emplace_back(named);
   // Beside the program, not at a fixed prefix: an unpacked or moved package works too.
   const fs::path program = program_path();
   if (!program.empty()) folders.push_back(program.parent_path().parent_path() / "share/sdm");
-  folders.insert(folders.end(), {SDM_SOURCE_MODELS, "models"});
+  folders.emplace_back(SDM_SOURCE_MODELS);
   return folders;
 }
 
@@ -30,7 +37,7 @@ std::vector<fs::path> folders() {
 
 fs::path shipped_file_or_none(const std::string& name) {
   for (const fs::path& folder : folders())
-    if (fs::exists(folder / name)) return folder / name;
+    if (is_file(folder / name)) return folder / name;
   return {};
 }
 
@@ -44,7 +51,7 @@ fs::path shipped_file(const std::string& name) {
 fs::path model_file(const std::string& name) {
   const fs::path path = name;
   // A name has neither folder nor ending; a file of that name goes first.
-  if (path.has_parent_path() || path.has_extension() || fs::exists(path)) return path;
+  if (path.has_parent_path() || path.has_extension() || is_file(path)) return path;
   const fs::path shipped = shipped_file_or_none(name + ".sdm");
   return shipped.empty() ? path : shipped;
 }
@@ -54,7 +61,8 @@ std::vector<fs::path> shipped_models() {
   for (const fs::path& folder : folders()) {
     std::error_code none;
     for (const auto& entry : fs::directory_iterator(folder, none))
-      if (entry.path().extension() == ".sdm" && !entry.path().stem().has_extension())
+      if (entry.path().extension() == ".sdm" && !entry.path().stem().has_extension() &&
+          is_file(entry.path()))
         found.emplace(entry.path().stem().string(), entry.path());
   }
   std::vector<fs::path> files;

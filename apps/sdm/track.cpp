@@ -35,7 +35,7 @@ struct TrackArguments {
   VideoFiles files;
   std::string model, detector, plot;
   face::TrackerOptions tracker;
-  std::vector<float> box;
+  std::vector<float> box, offset;
   bool no_smooth = false;
   float min_size = 40;  // pixels
   int frames = 0;       // 0: all
@@ -157,7 +157,7 @@ std::string count(int number, const char* one, const char* many) {
 }
 
 face::Tracker tracker_of(const TrackArguments& arguments, const face::Model& model,
-                         face::TrackerOptions& options, const FaceFinder& finder) {
+                         const face::TrackerOptions& options, const FaceFinder& finder) {
   if (!arguments.box.empty()) {
     const face::Box box{arguments.box[0], arguments.box[1], arguments.box[2], arguments.box[3]};
     if (!(box.width > 0 && box.height > 0))
@@ -166,15 +166,15 @@ face::Tracker tracker_of(const TrackArguments& arguments, const face::Model& mod
     return {model, [box](image::ByteView) { return std::vector{box}; }, options};
   }
   if (finder.is_ours()) return {model, finder.detector(), options};
-  options.detector = finder.convention().detector;
-  return {model, finder.box_detector(), options};
+  // The tracker reads boxes as the model's own: it may know nothing of the detector.
+  return {model, finder.boxes_as(model.convention()), options};
 }
 
 void track(const TrackArguments& arguments) {
   const face::Model model = load_face_model(arguments.model);
   face::TrackerOptions options = arguments.tracker;
   options.smooth = !arguments.no_smooth;
-  DetectorChoice choice{arguments.detector, {}, {}, {}};
+  DetectorChoice choice{arguments.detector, arguments.offset, {}, {}};
   choice.options.smallest = arguments.min_size;
   // What scores enough to be followed is for the tracker to say.
   choice.options.min_score = std::min(options.threshold, 0.5F);
@@ -260,6 +260,9 @@ void add_track(CLI::App& app) {
       ->check(kPositive)
       ->capture_default_str();
   command->add_option("--detector", a->detector, kDetectorHelp);
+  command->add_option("--detector-offset", a->offset, kOffsetHelp)
+      ->expected(3)
+      ->type_name("SCALE DX DY");
   command->add_option("--min-size", a->min_size, "Smallest face to look for, pixels")
       ->check(kPositive)
       ->capture_default_str();

@@ -26,6 +26,15 @@ constexpr float kSameScale = 2;
 // A face smaller than this says nothing: an eye of about 1.2 pixels.
 constexpr float kLeastFace = 4;
 
+// Keeps of each group that are the same its first one; gives the end of what is kept.
+template <class Iterator, class Same>
+Iterator distinct(Iterator begin, Iterator end, const Same& same) {
+  Iterator kept = begin;
+  for (Iterator i = begin; i != end; ++i)
+    if (std::none_of(begin, kept, [&](const auto& other) { return same(other, *i); })) *kept++ = *i;
+  return kept;
+}
+
 bool same_window(const Similarity& a, const Similarity& b, float units) {
   const float s = a.scale(), t = b.scale(), large = std::max(s, t), small = std::min(s, t);
   return large < kLikeWindow * small &&
@@ -56,6 +65,11 @@ void DetectorOptions::validate() const {
   require(most >= 1 && most <= 10000, formatted("{} faces, expected 1 to 10000", most));
   require(candidates >= 1 && candidates <= 10000,
           formatted("{} candidates, expected 1 to 10000", candidates));
+  require(std::abs(region.x) <= 1e6F && std::abs(region.y) <= 1e6F && region.width >= 0 &&
+              region.width <= 1e6F && region.height >= 0 && region.height <= 1e6F,
+          formatted("the region {},{} of {} x {} px, expected numbers up to 1000000 and no "
+                    "negative size",
+                    region.x, region.y, region.width, region.height));
   require(max_side >= 16 && max_side <= 1000000,
           formatted("the longest side is {} px, expected 16 to 1000000", max_side));
 }
@@ -270,12 +284,17 @@ void Detector::State::take(image::ByteView grey) {
       unused = *worst;
       order.erase(worst);
     } else {
-      unused = order.size();
-      // What was given up by a swap is the one index that nobody has.
-      for (std::size_t i = 0; i <= order.size(); ++i)
-        if (std::find(order.begin(), order.end(), i) == order.end()) unused = i;
+      unused = order.size();  // those below are taken: swaps only exchange them
     }
   }
+  // A better fit may have moved a face onto another: of those the best stays.
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::tuple(-faces[a].score, a) < std::tuple(-faces[b].score, b);
+  });
+  const auto end = distinct(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return same_face(faces[a].place, faces[b].place);
+  });
+  order.erase(end, order.end());
 }
 
 Detector::Detector(const DetectorModel& model, const DetectorOptions& options)

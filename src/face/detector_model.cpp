@@ -33,6 +33,16 @@ nlohmann::ordered_json template_json(const DetectorTemplate& one) {
   return {{"name", one.name}, {"roll", one.roll}, {"scale", one.scale}, {"bias", one.bias}};
 }
 
+// Not what a cast would make of it.
+int to_cells(const nlohmann::json& header, const char* name) {
+  const nlohmann::json& value = header.at(name);
+  const std::int64_t cells = value.is_number_integer() ? value.get<std::int64_t>() : 0;
+  require_detector(cells >= 1 && cells <= DetectorModel::kMaxCells,
+                   formatted("a window has {} {}, expected a whole number of cells, 1 to {}",
+                             value.dump(), name, DetectorModel::kMaxCells));
+  return static_cast<int>(cells);
+}
+
 DetectorTemplate to_template(const nlohmann::json& json, const io::Tensor& weights, int features,
                              std::size_t column) {
   DetectorTemplate one;
@@ -105,20 +115,17 @@ DetectorModel DetectorModel::from_model(const io::Model& file) {
   try {
     const auto header = nlohmann::json::parse(file.header);
     model.name = header.at("name");
-    model.provenance = header.at("provenance");
-    model.licence = header.at("licence");
-    model.columns = header.at("columns");
-    model.rows = header.at("rows");
+    model.provenance = header.value("provenance", "");
+    model.licence = header.value("licence", "");
+    model.columns = to_cells(header, "columns");
+    model.rows = to_cells(header, "rows");
     model.cell = header.at("cell");
     model.threshold = header.at("threshold");
     const auto& templates = header.at("templates");
     // Before anything is multiplied or allocated.
     require_detector(
-        model.columns >= 1 && model.columns <= kMaxCells && model.rows >= 1 &&
-            model.rows <= kMaxCells && templates.is_array() && !templates.empty() &&
-            templates.size() <= kMaxTemplates,
-        formatted("{} templates of {} x {} cells, expected 1 to {} of 1 to {} a side",
-                  templates.size(), model.columns, model.rows, kMaxTemplates, kMaxCells));
+        templates.is_array() && !templates.empty() && templates.size() <= kMaxTemplates,
+        formatted("{} templates, expected 1 to {}", templates.size(), kMaxTemplates));
     const auto weights_of = [&](const char* tensor, std::size_t columns) -> const io::Tensor& {
       const io::Tensor& weights = file.tensor(tensor);
       const io::Shape wanted{static_cast<std::size_t>(model.features()), columns};

@@ -85,12 +85,17 @@ def models_have_names(folder):
     mine = folder / "mine"
     mine.mkdir()
     (mine / "marks.sdm").write_bytes((folder / "marks.sdm").read_bytes())
+    (mine / "gone.sdm").symlink_to(mine / "nothere")
     told = subprocess.run([SDM, "models"], env={**os.environ, "SDM_MODELS": str(mine)}, capture_output=True,
                           text=True, check=True).stdout
-    assert "marks " in told and str(mine) in told and "face68 " in told, told
+    assert "gone" not in told and "marks " in told and str(mine) in told and "face68 " in told, told
     told = subprocess.run([SDM, "info", "marks"], env={**os.environ, "SDM_MODELS": str(mine)}, cwd="/",
                           capture_output=True, text=True, check=True).stdout
     assert "A face model" in told, told
+    # An empty SDM_MODELS is none.
+    told = subprocess.run([SDM, "models"], env={**os.environ, "SDM_MODELS": ""}, cwd=mine, capture_output=True,
+                          text=True, check=True).stdout
+    assert "marks" not in told, told
     # A shipped model finds its state beside it.
     write_pgm(folder / "grey.pgm", bytes(200 * 200), 200)
     (folder / "grey.pts").write_text("version: 1\nn_points: 3\n{\n1 1\n2 2\n3 4\n}\n")

@@ -30,6 +30,13 @@ MISTAKES = [
     ("detect junk.jpg -o out", USAGE, "--output requires --pts"),
     ("detect junk.jpg --detector-offset 0 0 0", USAGE, "SCALE is 0"),
     ("detect junk.jpg --detector junk.sdm", FAILED, "junk.sdm: not a model file"),
+    ("detect junk.jpg --detector junk.xml", USAGE, "junk.xml: how its boxes lie is not known"),
+    ("detect junk.jpg --detector nothere.xml --detector-offset 0.5 0 0", FAILED, "nothere.xml: not a detector"),
+    ("detect junk.jpg --boxes boxes.csv --detector sdm", FAILED, "junk.jpg: not a picture"),
+    ("detect junk.jpg --boxes boxes.csv --detector any.onnx", FAILED, "junk.jpg: not a picture"),
+    ("detect junk.jpg --min-size 1e10", FAILED, "the smallest face is 10000000000 px"),
+    ("detect junk.jpg --min-size 1e10 --detector haar_alt2", FAILED, "the smallest face is 10000000000 px"),
+    ("detect junk.jpg -m face68", FAILED, "junk.jpg: not a picture"),
     ("detect junk.jpg --detector nothere.onnx", FAILED, "nothere.onnx: no such file"),
     ("detect junk.jpg --min-score 2", USAGE, "2 not in range 0"),
     ("detect junk.jpg -m nosuch", FAILED, "nosuch: cannot open"),
@@ -50,6 +57,11 @@ MISTAKES = [
     ("eval --truth empty.csv -p empty.csv --score", USAGE, "--score requires --model"),
     ("eval --truth empty.csv -p empty.csv --save-boxes x", USAGE, "--save-boxes requires --model"),
     ("eval --truth empty.csv -p empty.csv --save-predictions x", USAGE, "predictions requires --model"),
+    ("eval --truth one.csv -m name=", USAGE, "--model 'name=': no path in it"),
+    ("eval --truth one.csv -m face68 --detector junk.sdm", FAILED, "junk.sdm: not a model file"),
+    ("eval --truth one.csv -m face68 --detector nothere.onnx", FAILED, "nothere.onnx: no such file"),
+    ("eval --truth one.csv -m face68 --detector junk.xml", USAGE, "junk.xml: how its boxes lie is not known"),
+    ("eval --truth one.csv -m face68 --detector sdm", FAILED, "face68: no prediction for any"),
     ("follow empty.mp4 --box 1,2,3,4", FAILED, "empty.mp4: cannot be read as a video"),
     ("follow nothere.mp4 --box 1,2,3,4", FAILED, "nothere.mp4: there is no such file"),
     ("follow empty.mp4", USAGE, "follow needs --box"),
@@ -63,6 +75,9 @@ MISTAKES = [
     ("pose estimate cube.sdm heading.csv", FAILED, "heading.csv: no image points"),
     ("reproduce nothing", FAILED, '"nothing", expected one of'),
     ("reproduce analytic -o junk.sdm", FAILED, "junk.sdm"),
+    ("track empty.mp4 --detector nothere.onnx", FAILED, "nothere.onnx: no such file"),
+    ("track empty.mp4 --detector junk.xml", USAGE, "junk.xml: how its boxes lie is not known"),
+    ("track empty.mp4 --detector nothere.xml --detector-offset 0.5 0 0", FAILED, "nothere.xml: not a detector"),
     ("track empty.mp4 --threshold 2", USAGE, "2 not in range 0.0"),
     ("reproduce analytic --threads -1", USAGE, "-1, expected 0 or more"),
 ]
@@ -113,10 +128,14 @@ def descriptions_are_whole():
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
     pathlib.Path("folder").mkdir()
+    pathlib.Path("face68").mkdir()  # does not hide the model of this name
     pathlib.Path("junk.sdm").write_text("junk")
     pathlib.Path("junk.jpg").write_text("junk")
     pathlib.Path("empty.mp4").write_text("")
     pathlib.Path("empty.csv").write_text("file,x0,y0\n")
+    pathlib.Path("one.csv").write_text("file," + ",".join(f"x{i},y{i}" for i in range(68)) + "\njunk.jpg"
+                                       + "".join(f",{i},{i % 7}" for i in range(68)) + "\n")
+    pathlib.Path("boxes.csv").write_text("file,x,y,w,h\njunk.jpg,1,2,3,4\n")
     pathlib.Path("bad.csv").write_text("file,x0,y0\na.jpg,1\n")
     pathlib.Path("typo.csv").write_text("1o" + ",1" * 15 + "\n" + "2" + ",2" * 15 + "\n")
     pathlib.Path("heading.csv").write_text(",".join(f"u{i},v{i}" for i in range(8)) + "\n")

@@ -48,6 +48,15 @@ TEST(ADetectorModel, WithoutAGateComesBackWithoutOne) {
   EXPECT_FALSE(DetectorModel::from_model(model.to_model()).has_gate());
 }
 
+TEST(ADetectorModel, NeedNotSayWhereItComesFrom) {
+  io::Model file = sample().to_model();
+  auto header = nlohmann::json::parse(file.header);
+  header.erase("provenance");
+  header.erase("licence");
+  file.header = header.dump();
+  EXPECT_EQ(DetectorModel::from_model(file).licence, "");
+}
+
 TEST(ADetectorModel, RefusesAModelOfAnotherKind) {
   io::Model file = sample().to_model();
   file.kind = "face";
@@ -76,6 +85,10 @@ TEST(ADetectorModel, RefusesHostileNumbers) {
                                                          {"/templates", nlohmann::json::array()},
                                                          {"/gate/threshold", 1e30},
                                                          {"/columns", "ten"},
+                                                         {"/columns", 4.5},
+                                                         {"/columns", 4294967300},
+                                                         {"/rows", 1e30},
+                                                         {"/rows", true},
                                                          {"/templates/1/roll", 1e9}};
   for (const auto& [field, value] : lies) {
     const io::Model file = with(field, value);

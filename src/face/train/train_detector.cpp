@@ -508,6 +508,7 @@ void Training::set_thresholds(TrainedDetector& trained) {
   const auto best_of = [&](const auto& value) {
     std::vector<double> best;
     for (const std::vector<Said>& face : said) {
+      if (face.empty()) continue;  // no window shows it: that tells nothing of the templates
       best.push_back(-1e3);
       for (const Said& one : face) best.back() = std::max(best.back(), value(one));
     }
@@ -576,11 +577,19 @@ TrainedDetector Training::run() {
         divisors.push_back(divisor);
       }
     };
+    if (held.empty())
+      throw Error(
+          formatted("detector training: no held-out object shows the template '{}'", pose.name));
     const std::size_t faces = held.size() / size(), pictures = backgrounds_->size() / kEvery;
     score_all(held, 1, static_cast<double>(faces) / static_cast<double>(pictures));
     score_all(hard, -1, 1);
     score_all(held_rest, -1, 1);
     const Logistic logistic = fit_logistic(scores, labels, divisors);
+    if (!(logistic.slope > 0))
+      throw Error(
+          formatted("detector training: the template '{}' does not tell held-out objects from "
+                    "backgrounds, the slope of its odds is {}",
+                    pose.name, logistic.slope));
     linear.weights *= static_cast<float>(logistic.slope);
     linear.bias =
         static_cast<float>(logistic.slope * static_cast<double>(linear.bias) + logistic.offset);
