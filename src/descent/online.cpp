@@ -188,6 +188,11 @@ typename OnlineCascade<Scalar>::Change OnlineCascade<Scalar>::change(
 }
 
 template <class Scalar>
+std::vector<typename OnlineCascade<Scalar>::Change> OnlineCascade<Scalar>::no_changes() const {
+  return std::vector<Change>(cascade_.maps.size());
+}
+
+template <class Scalar>
 void OnlineCascade<Scalar>::commit(int stage, const Change& change) noexcept {
   InverseCovariance& inverse = inverse_[static_cast<std::size_t>(stage)];
   const Vector<double>& u = change.inverse_phi;

@@ -90,7 +90,7 @@ class OnlineCascade {
                   std::to_string(x0.size()));
     Vector<Scalar> x = x0, delta(cascade_.delta_size());
     StageBuffers<Scalar> buffers(cascade_);
-    std::vector<Change> changes(cascade_.maps.size());
+    std::vector<Change> changes = no_changes();
     for (int stage = 0; stage < cascade_.stages(); ++stage) {
       Change& own = changes[static_cast<std::size_t>(stage)];
       const ChangedMap map{cascade_.maps[static_cast<std::size_t>(stage)], own};
@@ -142,6 +142,8 @@ class OnlineCascade {
     }
   };
 
+  // One for each stage. Not inline: GCC 12 sees an overrun in a vector that it sees made.
+  std::vector<Change> no_changes() const;
   Change change(int stage, ConstVectorRef<Scalar> features, ConstVectorRef<Scalar> delta,
                 const OnlineOptions& options) const;
   void commit(int stage, const Change& change) noexcept;
