@@ -82,6 +82,7 @@ int main(int argc, char** argv) try {
 
   std::vector<Method> methods;
   methods.push_back({"sdm", [&](const Picture& one) { return ours.detect(one).size(); }});
+  long candidates = 0, fits = 0;
   methods.push_back(
       {"sdm, templates alone", [&](const Picture& one) { return unverified.detect(one).size(); }});
   const face::BoxDetector haar = opencv::make_detector("haar_alt2", foreign);
@@ -117,6 +118,8 @@ int main(int argc, char** argv) try {
       method.milliseconds.push_back(best);
       method.found += found;
     }
+    candidates += ours.work().candidates;
+    fits += ours.work().fits;
   }
   fmt::print("{} photographs, faces of {} px and more\n{:<28} {:>10} {:>14} {:>18}\n",
              pictures.size(), kSmallest, "detector", "ms", "times as long", "boxes/photograph");
@@ -124,6 +127,8 @@ int main(int argc, char** argv) try {
     fmt::print("{:<28} {:>10.2f} {:>14.2f} {:>18.2f}\n", method.name, method.median(),
                method.median() / methods[0].median(),
                double(method.found) / double(pictures.size()));
+  fmt::print("sdm: {:.1f} candidates a photograph, {:.1f} of them fitted\n",
+             double(candidates) / double(pictures.size()), double(fits) / double(pictures.size()));
 } catch (const std::exception& error) {
   fmt::print(stderr, "detect_bench: {}\n", error.what());
   return 1;

@@ -52,7 +52,7 @@ cv::Mat read(const std::filesystem::path& path, int flags) {
   } catch (const cv::Exception& error) {
     throw Error(fmt::format("{}: OpenCV cannot read it: {}", path.string(), error.err));
   }
-  if (picture.empty() && ending(path) == ".gif") picture = first_frame(path);
+  if (picture.empty() && is_gif(path)) picture = first_frame(path);
   if (picture.empty()) throw Error(fmt::format("{}: not a picture OpenCV can read", path.string()));
   use_whole_range(picture);
   return picture;
@@ -109,6 +109,8 @@ image::Image<std::uint8_t> to_grey(const cv::Mat& picture) {
   return grey;
 }
 
+bool is_gif(const std::filesystem::path& path) { return ending(path) == ".gif"; }
+
 bool is_picture(const std::filesystem::path& path) {
   constexpr std::array endings = {".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp",
                                   ".pgm", ".ppm",  ".jp2", ".exr", ".hdr", ".gif"};
@@ -122,7 +124,8 @@ image::Image<std::uint8_t> read_grey(const std::filesystem::path& path) {
 cv::Mat read_colour(const std::filesystem::path& path) {
   cv::Mat picture = read(path, cv::IMREAD_COLOR | cv::IMREAD_ANYDEPTH);
   if (picture.depth() == CV_16U) picture.convertTo(picture, CV_8U, 1 / 257.0);
-  if (picture.depth() == CV_32F) picture.convertTo(picture, CV_8U, 255);
+  if (picture.depth() == CV_32F || picture.depth() == CV_64F)
+    picture.convertTo(picture, CV_8U, 255);
   return picture;
 }
 

@@ -21,6 +21,9 @@ image::Image<std::uint8_t> to_grey(const cv::Mat& picture);
 /// By the name's ending: one of the formats that OpenCV reads.
 bool is_picture(const std::filesystem::path& path);
 
+/// Likewise; OpenCV reads a GIF as a video.
+bool is_gif(const std::filesystem::path& path);
+
 /// Reads a picture of any depth, grey or colour, upright as its EXIF data says; alpha is dropped.
 /// 16-bit files with 10 or 12 bits of data come out in full brightness; of a GIF the first picture.
 /// Throws: there is no such file; it is not a picture, or too large for OpenCV (a gigapixel).

@@ -63,7 +63,7 @@ VideoReader::VideoReader(const std::string& path) {
   if (fs::is_directory(path)) {
     pictures_ = pictures_in(path);
   } else if (fs::exists(path)) {
-    if (is_picture(path) && fs::path(path).extension() != ".gif") pictures_ = {path};
+    if (is_picture(path) && !is_gif(path)) pictures_ = {path};
   } else if (path == "-") {
     // What FFmpeg can tell from its first bytes: MJPEG, YUV4MPEG, MPEG-TS, Matroska, ...
     if (!capture_.open("pipe:0", cv::CAP_FFMPEG))

@@ -306,7 +306,7 @@ void add_detect(CLI::App& app) {
       ->capture_default_str();
   command
       ->add_option("--min-score", arguments->min_score,
-                   "Leave out what scores less; 0 shows everything that was tried")
+                   "Leave out what scores less; 0: whatever the score")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "Print the results as JSON on stdout");
