@@ -198,8 +198,9 @@ class Refiner {
   template <class R, class J, class S>
   RefineSummary refine(Eigen::Ref<State> x, const RefineProblem<R, J, S>& problem,
                        const RefineOptions& options = {}) {
-    if (problem.residual_size != r_.size() ||
-        (std::is_same_v<S, NoStep> ? problem.delta_size != 0 : problem.delta_size != delta_.size()))
+    constexpr bool plain = std::is_same_v<S, NoStep>;
+    const Index deltas = plain ? 0 : delta_.size();
+    if (problem.residual_size != r_.size() || problem.delta_size != deltas)
       throw Error("refine: residual_size or delta_size of the problem is not the refiner's");
     return run(x, Functions<R, J, S>{problem.residual, problem.jacobian, problem.step}, options);
   }
