@@ -49,10 +49,10 @@ fs::path shipped_file(const std::string& name) {
 }
 
 fs::path model_file(const std::string& name) {
-  const fs::path path = name;
+  fs::path path = name;
   // A name has neither folder nor ending; a file of that name goes first.
   if (path.has_parent_path() || path.has_extension() || is_file(path)) return path;
-  const fs::path shipped = shipped_file_or_none(name + ".sdm");
+  fs::path shipped = shipped_file_or_none(name + ".sdm");
   return shipped.empty() ? path : shipped;
 }
 
