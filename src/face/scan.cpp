@@ -92,7 +92,7 @@ ScanTemplate::ScanTemplate(int columns, int rows, std::span<const std::int8_t> w
   for (int y = 0; y < rows; ++y)
     for (int i = 0; i < values; ++i)
       weights_[static_cast<std::size_t>(y * padded_ + i)] =
-          weights[static_cast<std::size_t>(y * values + i)];
+          static_cast<std::int16_t>(int{weights[static_cast<std::size_t>(y * values + i)]});
 }
 
 void scan_row(const image::CellGrid& grid, int y, const ScanTemplate& one,

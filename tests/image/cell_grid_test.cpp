@@ -15,7 +15,8 @@ namespace {
 
 TEST(ACellGrid, EqualsItsScalarTwinOnEveryTarget) {
   const int sizes[][2] = {{1, 1}, {7, 5}, {16, 16}, {33, 20}, {130, 67}, {401, 90}};
-  for (const auto& [w, h] : sizes) {
+  for (const auto& size : sizes) {
+    const int w = size[0], h = size[1];
     const auto picture = noise<std::uint8_t>(w, h, unsigned(w));
     for (int cell = 2; cell <= CellGrid::kMaxCell; ++cell) {
       CellGrid wanted;
