@@ -21,7 +21,7 @@ constexpr double kLeastSquare = 1e-150;  // below it a division by it may overfl
 double largest_growth(const InverseCovariance& inverse, const OnlineOptions& options) {
   const double fading = 1 - options.forgetting;
   const double unknowns_in_memory = static_cast<double>(inverse.matrix.rows()) * fading;
-  return 2 * (1 + 25 * unknowns_in_memory * unknowns_in_memory) *
+  return 2 * (1 + 100 * unknowns_in_memory * unknowns_in_memory) *
          std::max(1.0, fading * inverse.weight / options.weight);
 }
 

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "sdm/base/error.h"
+#include "sdm/base/random.h"
 #include "sdm/descent/train/train.h"
 #include "sdm/io/bytes.h"
 
@@ -163,10 +164,9 @@ TEST_P(Online, ForgettingGivesSampleIOfNTheWeightLambdaToTheNMinusI) {
 
 TEST_P(Online, ForgettingStaysThePapersWhereEveryDirectionIsSeenAsOftenAsInTraining) {
   const bool bias = !GetParam();
-  std::mt19937 random(4);
-  std::normal_distribution<double> normal;
+  Random random(4, "forgetting");
   const auto draw = [&](Index size) {
-    return Vector<double>(Vector<double>::NullaryExpr(size, [&] { return normal(random); }));
+    return Vector<double>(Vector<double>::NullaryExpr(size, [&] { return random.normal(); }));
   };
   const double lambda = 0.98;
   const int old_samples = 60, n = 600;
