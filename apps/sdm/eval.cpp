@@ -56,16 +56,25 @@ std::pair<std::string, std::string> named_model(const std::string& text) {
 }
 
 std::vector<face::Method> methods_of(const EvalArguments& arguments, const face::Annotations& truth,
-                                     bool finds_faces, face::MethodRunOptions& run) {
+                                     bool finds_faces, const std::optional<face::BoxTable>& boxes,
+                                     face::MethodRunOptions& run,
+                                     std::optional<FaceFinder>& finder) {
   std::vector<face::Method> methods;
+  std::string detector = arguments.detector;
   for (const std::string& text : arguments.models) {
     const auto [name, path] = named_model(text);
     const face::Model model = load_face_model(path);
-    // What is found by a detector that no model knows is given as the model's default boxes.
-    const auto convention = finds_faces && knows_its_boxes(arguments.detector)
-                                ? model.convention()
-                                : box_convention(model, arguments.detector, arguments.offset);
-    if (methods.empty()) run.model = model, run.convention = convention;
+    if (boxes && detector.empty()) detector = detector_of(*boxes, model);
+    if (methods.empty()) {
+      run.model = model;
+      if (finds_faces)
+        finder.emplace(*run.model, DetectorChoice{arguments.detector, arguments.offset, {}, {}});
+    }
+    // Faces that are found with their places are given to all as the first model's default boxes.
+    const bool by_place = finder && (finder->is_ours() || knows_its_boxes(detector));
+    const auto convention =
+        by_place ? run.model->convention() : box_convention(model, detector, arguments.offset);
+    if (methods.empty()) run.convention = convention;
     methods.push_back(face::model_method(name, model, convention));
     if (arguments.one_stage)
       methods.push_back(face::model_method(name + ", one stage", model, convention, 1));
@@ -184,18 +193,19 @@ void evaluate(const EvalArguments& arguments) {
       arguments.boxes.empty() &&
       std::none_of(truth.faces.begin(), truth.faces.end(),
                    [](const face::Annotation& face) { return face.box.has_value(); });
+  std::optional<face::BoxTable> boxes;
+  if (!arguments.boxes.empty()) boxes = face::read_box_table(arguments.boxes);
   face::MethodRunOptions run_options;
-  std::vector<face::Method> methods = methods_of(arguments, truth, finds_faces, run_options);
+  std::optional<FaceFinder> finder;
+  std::vector<face::Method> methods =
+      methods_of(arguments, truth, finds_faces, boxes, run_options, finder);
 
   face::MethodRun run;
   if (!arguments.models.empty()) {
     const std::string& detector = run_options.convention.detector;
-    std::optional<FaceFinder> finder;
-    if (!arguments.boxes.empty()) {
-      face::give_boxes(truth, face::read_boxes(arguments.boxes, detector));
-    } else if (finds_faces) {
-      finder.emplace(*run_options.model,
-                     DetectorChoice{arguments.detector, arguments.offset, {}, {}});
+    if (boxes) {
+      face::give_boxes(truth, boxes->of(detector));
+    } else if (finder) {
       run_options.make_detector = [&] { return finder->boxes_as(run_options.convention); };
     }
     Progress progress("eval");
