@@ -214,6 +214,7 @@ Annotations match(const Annotations& truth, const Annotations& predictions) {
             [](const Pair& a, const Pair& b) { return a.key() < b.key(); });
   Annotations matched;
   matched.ids = predictions.ids;
+  matched.names = predictions.names;
   matched.folder = predictions.folder;
   for (const Annotation& face : truth.faces) matched.faces.push_back({face.file, Shape(2, 0), {}});
   std::vector<bool> found(truth.faces.size(), false), used(predictions.faces.size(), false);
