@@ -182,14 +182,18 @@ void detect(const DetectArguments& arguments) {
   DetectorChoice choice = arguments.choice;
   choice.options.min_score = arguments.min_score;
   std::optional<FaceFinder> finder;
-  if (arguments.boxes.empty()) finder.emplace(model, choice);
+  std::optional<face::BoxTable> table;
+  if (arguments.boxes.empty()) {
+    finder.emplace(model, choice);
+  } else {
+    table = face::read_box_table(arguments.boxes);
+    if (choice.name.empty()) choice.name = detector_of(*table, model);
+  }
   const face::BoxConvention convention =
       finder ? finder->convention() : box_convention(model, choice.name, choice.offset);
   const std::vector<fs::path> pictures = list_pictures(arguments.pictures);
   if (pictures.empty()) throw Error("no picture in the folders named");
-  const face::Boxes given = arguments.boxes.empty()
-                                ? face::Boxes()
-                                : face::read_boxes(arguments.boxes, convention.detector);
+  const face::Boxes given = table ? table->of(convention.detector) : face::Boxes();
   const std::vector<fs::path> drawn = drawings(pictures, arguments.draw);
   if (arguments.pts && !arguments.output.empty()) fs::create_directories(arguments.output);
 

@@ -57,16 +57,25 @@ std::pair<std::string, std::string> named_model(const std::string& text) {
 }
 
 std::vector<face::Method> methods_of(const EvalArguments& arguments, const face::Annotations& truth,
-                                     bool finds_faces, face::MethodRunOptions& run) {
+                                     bool finds_faces, const std::optional<face::BoxTable>& boxes,
+                                     face::MethodRunOptions& run,
+                                     std::optional<FaceFinder>& finder) {
   std::vector<face::Method> methods;
+  std::string detector = arguments.detector;
   for (const std::string& text : arguments.models) {
     const auto [name, path] = named_model(text);
     const face::Model model = load_face_model(path);
-    // What is found by a detector that no model knows is given as the model's default boxes.
-    const auto convention = finds_faces && knows_its_boxes(arguments.detector)
-                                ? model.convention()
-                                : box_convention(model, arguments.detector, arguments.offset);
-    if (methods.empty()) run.model = model, run.convention = convention;
+    if (boxes && detector.empty()) detector = detector_of(*boxes, model);
+    if (methods.empty()) {
+      run.model = model;
+      if (finds_faces)
+        finder.emplace(*run.model, DetectorChoice{arguments.detector, arguments.offset, {}, {}});
+    }
+    // Faces that are found with their places are given to all as the first model's default boxes.
+    const bool by_place = finder && (finder->is_ours() || knows_its_boxes(detector));
+    const auto convention =
+        by_place ? run.model->convention() : box_convention(model, detector, arguments.offset);
+    if (methods.empty()) run.convention = convention;
     methods.push_back(face::model_method(name, model, convention));
     if (arguments.one_stage)
       methods.push_back(face::model_method(name + ", one stage", model, convention, 1));
@@ -220,21 +229,22 @@ void evaluate(EvalArguments arguments) {
       arguments.offset.empty() && fs::exists(face::boxes_beside(arguments.truth)))
     arguments.boxes = face::boxes_beside(arguments.truth);
   const bool finds_faces = arguments.boxes.empty() && boxless;
+  std::optional<face::BoxTable> boxes;
+  if (!arguments.boxes.empty()) boxes = face::read_box_table(arguments.boxes);
   face::MethodRunOptions run_options;
-  std::vector<face::Method> methods = methods_of(arguments, truth, finds_faces, run_options);
+  std::optional<FaceFinder> finder;
+  std::vector<face::Method> methods =
+      methods_of(arguments, truth, finds_faces, boxes, run_options, finder);
 
   face::MethodRun run;
   std::string boxes_from;
   if (arguments.models.empty()) report_sense(truth, arguments.strict, arguments.threads);
   if (!arguments.models.empty()) {
     const std::string& detector = run_options.convention.detector;
-    std::optional<FaceFinder> finder;
-    if (!arguments.boxes.empty()) {
-      face::give_boxes(truth, face::read_boxes(arguments.boxes, detector));
+    if (boxes) {
+      face::give_boxes(truth, boxes->of(detector));
       boxes_from = fmt::format(", boxes of {}", arguments.boxes.filename().string());
-    } else if (finds_faces) {
-      finder.emplace(*run_options.model,
-                     DetectorChoice{arguments.detector, arguments.offset, {}, {}});
+    } else if (finder) {
       run_options.make_detector = [&] { return finder->boxes_as(run_options.convention); };
     }
     report_sense(truth, arguments.strict, arguments.threads);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "apps/sdm/shipped_model.h"
 #include "sdm/base/error.h"
@@ -25,12 +26,12 @@ bool is_ours(const std::string& detector) {
   return detector == "sdm" || detector.ends_with(".sdm");
 }
 
+}  // namespace
+
 face::DetectorModel load_detector(const std::string& name) {
   return face::DetectorModel::load(name.ends_with(".sdm") ? std::filesystem::path(name)
                                                           : shipped_file("face-detector.sdm"));
 }
-
-}  // namespace
 
 bool knows_its_boxes(const std::string& detector) {
   return is_ours(detector) || detector.ends_with(".onnx");
@@ -61,6 +62,13 @@ face::BoxConvention box_convention(const face::Model& model, const std::string& 
   convention.dx = offset[1];
   convention.dy = offset[2];
   return convention;
+}
+
+std::string detector_of(const face::BoxTable& boxes, const face::Model& model) {
+  for (const face::BoxConvention& known : model.boxes)
+    if (std::count(boxes.detectors.begin(), boxes.detectors.end(), known.detector) > 0)
+      return known.detector;
+  return model.convention().detector;
 }
 
 FaceFinder::FaceFinder(const face::Model& model, DetectorChoice choice)

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sdm/face/aligner.h"
+#include "sdm/face/data/boxes.h"
 #include "sdm/face/detector.h"
 #include "sdm/face/model.h"
 
@@ -17,6 +18,9 @@ namespace sdm::app {
 /// Throws: saying where it looked.
 face::Model load_face_model(const std::string& path);
 
+/// Our own detector: the shipped one ("sdm") or a file. Throws: it cannot be loaded.
+face::DetectorModel load_detector(const std::string& name);
+
 /// Whether a detector says itself how its boxes lie, so that no model need know it: ours, and
 /// YuNet networks.
 bool knows_its_boxes(const std::string& detector);
@@ -27,6 +31,10 @@ bool knows_its_boxes(const std::string& detector);
 /// as wrong usage; a detector the model does not know.
 face::BoxConvention box_convention(const face::Model& model, const std::string& detector,
                                    const std::vector<float>& offset);
+
+/// Whose boxes of a file to start from: the first detector that the model knows and the file has,
+/// or the model's default.
+std::string detector_of(const face::BoxTable& boxes, const face::Model& model);
 
 /// What `--detector` means.
 struct DetectorChoice {

@@ -12,6 +12,7 @@
 
 #include "apps/sdm/annotations.h"
 #include "apps/sdm/commands.h"
+#include "apps/sdm/faces.h"
 #include "apps/sdm/numbers.h"
 #include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
@@ -25,6 +26,7 @@
 #include "sdm/face/data/markup.h"
 #include "sdm/face/data/read_pictures.h"
 #include "sdm/face/data/sense.h"
+#include "sdm/face/detector.h"
 #include "sdm/face/train/adaptation_learner.h"
 #include "sdm/face/train/train_confidence.h"
 #include "sdm/face/train/trainer.h"
@@ -37,6 +39,7 @@ namespace fs = std::filesystem;
 
 struct TrainArguments {
   fs::path truth, boxes, dev, dev_boxes, output, plot, score_of, images;
+  std::string finder;
   std::string preset = "accurate", mirror = "auto", normalisation;
   std::vector<std::string> detectors;
   bool skip_bad = false, no_subpixel = false, no_cross_fit = false, held_out_penalty = false,
@@ -70,11 +73,46 @@ void require_enough(const face::Annotations& annotations, const fs::path& truth,
   }
 }
 
-// With the boxes of a file, or those that the annotations have.
+// The boxes that a detector of our own finds, one detector a thread.
+class Finder {
+ public:
+  Finder(const std::string& name, int threads)
+      : model_(load_detector(name)), detectors_(static_cast<std::size_t>(threads)) {}
+
+  /// The box that covers the points best; without width where none lies on them. No landmark model
+  /// verifies: the one that will is not trained yet.
+  face::Box find(image::ByteView grey, const face::Shape& points, int thread) {
+    auto& detector = detectors_[static_cast<std::size_t>(thread)];
+    if (!detector) {
+      face::DetectorOptions options;
+      options.min_score = 0;
+      options.smallest = kSmallest;
+      detector.emplace(model_, options);
+    }
+    std::vector<face::Box> boxes;
+    for (const face::DetectedFace& found : detector->detect(grey)) boxes.push_back(found.box);
+    face::Annotation face;
+    face.points = points;
+    face::give_box(face, boxes);
+    const Eigen::AlignedBox2f around = face::bounds(points);
+    if (!face.box || !around.contains(Eigen::Vector2f(face.box->x + 0.5F * face.box->width,
+                                                      face.box->y + 0.5F * face.box->height)))
+      return {};
+    return *face.box;
+  }
+
+ private:
+  static constexpr float kSmallest = 20;
+  face::DetectorModel model_;
+  std::vector<std::optional<face::Detector>> detectors_;
+};
+
+// With the boxes of a file, or those that the annotations have; those of a detector of our own come
+// first.
 std::vector<face::TrainingFace> read_faces(const TrainArguments& arguments, const fs::path& truth,
                                            const std::optional<face::BoxTable>& table,
                                            const face::TrainerOptions& options,
-                                           TrainedPoints& points) {
+                                           TrainedPoints& points, Finder* finder = nullptr) {
   face::Annotations annotations =
       face::read_annotations(truth, read_options(arguments.skip_bad, arguments.images));
   for (const std::string& skipped : annotations.skipped)
@@ -90,7 +128,8 @@ std::vector<face::TrainingFace> read_faces(const TrainArguments& arguments, cons
         fmt::format("{} has other points than {}", truth.string(), arguments.truth.string()));
   std::vector<std::vector<face::Box>> boxes;
   if (table) {
-    boxes = face::boxes_of(annotations, *table, options.detectors);
+    const auto first = options.detectors.begin() + (finder ? 1 : 0);
+    boxes = face::boxes_of(annotations, *table, {first, options.detectors.end()});
   } else {
     for (const face::Annotation& one : annotations.faces)
       boxes.push_back({one.box.value_or(face::Box{})});
@@ -104,7 +143,9 @@ std::vector<face::TrainingFace> read_faces(const TrainArguments& arguments, cons
   for (const face::Annotation& one : annotations.faces) files.push_back(annotations.path(one));
   face::PictureWork work;
   work.progress = [&](double share) { progress.update(share); };
-  work.in_parallel = [&](std::size_t i, image::ByteView grey, int) {
+  work.in_parallel = [&](std::size_t i, image::ByteView grey, int thread) {
+    if (finder)
+      boxes[i].insert(boxes[i].begin(), finder->find(grey, annotations.faces[i].points, thread));
     faces[i] = face::trim(grey, annotations.faces[i].points, boxes[i], options.recipe);
   };
   ThreadPool pool(arguments.threads);
@@ -175,6 +216,8 @@ face::TrainerOptions options_of(const TrainArguments& a,
                                             : a.provenance;
   options.licence = a.licence;
   if (table) options.detectors = a.detectors.empty() ? table->by_preference() : a.detectors;
+  if (!a.finder.empty())
+    options.detectors.insert(options.detectors.begin(), fs::path(a.finder).stem().string());
   return options;
 }
 
@@ -253,7 +296,11 @@ void run(const TrainArguments& arguments) {
   face::TrainerOptions options = options_of(arguments, boxes);
   options.validate();
   TrainedPoints points;
-  const auto faces = read_faces(arguments, arguments.truth, boxes, options, points);
+  std::optional<Finder> finder;
+  if (!arguments.finder.empty())
+    finder.emplace(arguments.finder, ThreadPool(arguments.threads).threads());
+  Finder* const find = finder ? &*finder : nullptr;
+  const auto faces = read_faces(arguments, arguments.truth, boxes, options, points, find);
   const std::vector<int>& ids = points.ids;
   options.point_names = points.names;
   std::vector<face::TrainingFace> dev;
@@ -261,7 +308,7 @@ void run(const TrainArguments& arguments) {
     const bool beside = arguments.dev_boxes.empty() && boxes;
     const auto dev_boxes =
         read_table(beside ? face::boxes_beside(arguments.dev) : arguments.dev_boxes);
-    dev = read_faces(arguments, arguments.dev, dev_boxes, options, points);
+    dev = read_faces(arguments, arguments.dev, dev_boxes, options, points, find);
   }
   learn_markup(arguments, ids, options);
   fmt::print("{} faces of {} points, {} starts each; {} dev faces; {} stages{}\n", faces.size(),
@@ -327,6 +374,9 @@ void add_train(CLI::App& app) {
       ->add_option("--detectors", a->detectors,
                    "Columns of the boxes file, the default one first; else all, haar_alt2 first")
       ->delimiter(',');
+  command->add_option("--detector", a->finder,
+                      "Train from the boxes that this detector finds in the pictures, before all "
+                      "others: sdm (ours, of faces) or the file of one trained by train-detector");
   command->add_option("--dev", a->dev, "Annotations to measure on, never trained on");
   command->add_option("--dev-boxes", a->dev_boxes, "Their boxes; else DEV_boxes.csv beside them");
   command->add_option("--preset", a->preset, "The recipe to start from")

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/registry.h"
 #include "experiments/rigid/followers.h"
 #include "report/results.h"
 #include "sdm/rigid/tracker.h"

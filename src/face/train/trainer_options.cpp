@@ -25,6 +25,8 @@ TrainerOptions TrainerOptions::preset(const std::string& name) {
     recipe.stages = stages(3, {7.2F, 5.4F, 4.5F, 3.6F, 3.6F}, 1);
     options.penalties = {0.3};
     options.rank = 40;
+    options.starts = 6;
+    options.box_starts = 4;
   } else if (name == "accurate") {
     recipe.unit = 70;
     recipe.canvas = 2.4F;
@@ -32,7 +34,8 @@ TrainerOptions TrainerOptions::preset(const std::string& name) {
     recipe.stages = stages(4, {11, 8, 6, 5, 4, 4}, 2);
     options.penalties = {0.3, 0.3, 0.4, 0.5};
     options.rank = 60;
-    options.starts = 4;
+    options.starts = 6;
+    options.box_starts = 4;
   } else if (name == "paper") {
     recipe.unit = 50;
     recipe.shape_weight = 0;
