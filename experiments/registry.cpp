@@ -20,6 +20,7 @@ std::string command_of(const Experiment& experiment, const ExperimentContext& co
     command += fmt::format(" --video {} --box {}", context.video, fmt::join(context.box, ","));
   if (experiment.name == "faces" || experiment.name == "detection")
     for (const std::string& peer : context.peers) command += fmt::format(" --peer \"{}\"", peer);
+  if (!context.set.empty()) command += fmt::format(" --set \"{}\"", context.set);
   return command;
 }
 

@@ -37,6 +37,9 @@ struct ExperimentContext {
   std::function<void(const std::string&)> print;
   /// How far the experiment is, 0 to 1, and what it does now.
   std::function<void(double share, const std::string& activity)> progress;
+  /// A labelled set of the user's, NAME=WHERE, to run the paper's protocol on instead of the usual
+  /// data (faces: TRAIN,TEST; tracking: a folder); empty: none.
+  std::string set;
 
   void say(const std::string& text) const {
     if (print) print(text);

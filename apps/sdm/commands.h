@@ -7,6 +7,7 @@ namespace sdm::app {
 // Each command lives in its own file and adds itself to the tool: its options, its help, and a
 // callback that does the work and throws sdm::Error when it cannot.
 void add_adapt(CLI::App& app);
+void add_convert(CLI::App& app);
 void add_describe(CLI::App& app);
 void add_detect(CLI::App& app);
 void add_eval(CLI::App& app);

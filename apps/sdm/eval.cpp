@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/sdm/annotations.h"
 #include "apps/sdm/commands.h"
 #include "apps/sdm/faces.h"
 #include "apps/sdm/numbers.h"
@@ -35,11 +36,11 @@ using Json = nlohmann::ordered_json;
 
 struct EvalArguments {
   std::vector<std::string> models, predictions;
-  fs::path truth, boxes;
+  fs::path truth, boxes, images;
   std::string detector, normaliser = "outer_eyes";
   std::vector<float> offset;
   int points = 0;
-  bool one_stage = false, json = false, skip_bad = false, score = false;
+  bool one_stage = false, json = false, skip_bad = false, score = false, strict = false;
   fs::path plot, sheet, save_predictions, save_boxes;
   int worst = 20;
   std::uint64_t seed = 1;
@@ -82,9 +83,15 @@ std::vector<face::Method> methods_of(const EvalArguments& arguments, const face:
   for (const std::string& text : arguments.predictions) {
     const auto [name, path] = report::named_file(text);
     methods.push_back(face::predicted_method(
-        name, truth, face::read_annotations(path, {.skip_bad = arguments.skip_bad})));
+        name, truth,
+        face::read_annotations(path, read_options(arguments.skip_bad, arguments.images))));
   }
   return methods;
+}
+
+// By `pixels` errors are pixels, else shares that are told in percent.
+bool in_pixels(const face::Evaluation& result) {
+  return result.normaliser == face::Normaliser::pixels;
 }
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
@@ -98,8 +105,8 @@ Json to_json(const face::Evaluation& result, const face::Method& method,
       {"normaliser", face::name_of(result.normaliser)},
       {"mean", number(result.mean)},
       {"median", number(result.median)},
-      {"auc08", result.auc},
-      {"fr08", result.failure_rate},
+      {in_pixels(result) ? "auc10px" : "auc08", result.auc},
+      {in_pixels(result) ? "fr10px" : "fr08", result.failure_rate},
       {"time_us_per_face", !method.seconds.empty() ? number(method.microseconds()) : Json(nullptr)},
       {"missing", result.missing}};
   if (method.find) json["boxes_from_truth"] = from_truth;
@@ -109,6 +116,18 @@ Json to_json(const face::Evaluation& result, const face::Method& method,
   json["point_errors"] = Json::object();
   for (std::size_t i = 0; i < result.point_errors.size(); ++i)
     json["point_errors"][std::to_string(result.markup.ids[i])] = number(result.point_errors[i]);
+  if (!result.markup.ids.empty() && !truth.names.empty()) {
+    json["point_names"] = Json::object();
+    for (std::size_t i = 0; i < truth.names.size(); ++i)
+      json["point_names"][std::to_string(truth.ids[i])] = truth.names[i];
+  }
+  if (std::isfinite(result.scaled_mean)) {
+    json["scaled_mean"] = result.scaled_mean;
+    json["scaled_median"] = result.scaled_median;
+    for (std::size_t i = 0; i < result.scaled_point_errors.size(); ++i)
+      json["scaled_point_errors"][std::to_string(result.markup.ids[i])] =
+          number(result.scaled_point_errors[i]);
+  }
   json["worst"] = Json::array();
   for (std::size_t i : face::worst_first(result, worst))
     json["worst"].push_back({{"file", truth.faces[i].file}, {"error", number(result.errors[i])}});
@@ -116,16 +135,28 @@ Json to_json(const face::Evaluation& result, const face::Method& method,
 }
 
 void print(const std::vector<face::Evaluation>& results, const std::vector<face::Method>& methods) {
+  const bool pixels = in_pixels(results[0]);
   const auto percent = [](double value) { return fmt::format("{:.2f}", 100 * value); };
+  const auto error = [=](double value) {
+    return fmt::format("{:.2f}", (pixels ? 1 : 100) * value);
+  };
   std::vector<std::vector<std::string>> lines{
       {"method", "points", "mean %", "median %", "auc08 %", "fr08 %", "missing", "us/face"}};
-  std::vector<std::vector<std::string>> regions{{"mean % by region"}};
+  if (pixels)
+    lines[0] = {"method",    "points",       "mean rms px", "median px",
+                "auc10px %", "over 10 px %", "missing",     "us/face"};
+  const bool scaled = std::isfinite(results[0].scaled_mean);
+  if (scaled) lines[0].insert(lines[0].end(), {"mean in units of the scale", "median"});
+  std::vector<std::vector<std::string>> regions{{pixels ? "rms px by region" : "mean % by region"}};
   for (std::size_t i = 0; i < results.size(); ++i) {
     const face::Evaluation& r = results[i];
     const face::Method& m = methods[i];
-    lines.push_back({r.name, std::to_string(r.markup.size()), percent(r.mean), percent(r.median),
+    lines.push_back({r.name, std::to_string(r.markup.size()), error(r.mean), error(r.median),
                      percent(r.auc), percent(r.failure_rate), std::to_string(r.missing),
                      !m.seconds.empty() ? fmt::format("{:.0f}", m.microseconds()) : "-"});
+    if (scaled)
+      lines.back().insert(lines.back().end(), {fmt::format("{:.4g}", r.scaled_mean),
+                                               fmt::format("{:.4g}", r.scaled_median)});
     regions[0].push_back(r.name);
   }
   fmt::print("{}\n", report::format_table(lines));
@@ -136,7 +167,7 @@ void print(const std::vector<face::Evaluation>& results, const std::vector<face:
     for (const face::Evaluation& r : results) {
       std::string cell = "-";
       for (std::size_t k = 0; k < r.region_errors.size(); ++k)
-        if (r.markup.regions[k].name == region.name) cell = percent(r.region_errors[k]);
+        if (r.markup.regions[k].name == region.name) cell = error(r.region_errors[k]);
       any = any || cell != "-";
       line.push_back(cell);
     }
@@ -151,10 +182,11 @@ cv::Mat worst_cases(const face::Evaluation& result, const face::Method& method,
   for (std::size_t i : face::worst_first(result, count)) {
     const face::Annotation& face = truth.faces[i];
     if (!fs::exists(truth.path(face))) continue;
-    const std::string caption = std::isinf(result.errors[i])
-                                    ? "missing"
-                                    : fmt::format("{:.1f} % {}", 100 * result.errors[i],
-                                                  fs::path(face.file).stem().string());
+    const std::string caption =
+        std::isinf(result.errors[i])
+            ? "missing"
+            : fmt::format("{:.1f} {} {}", (in_pixels(result) ? 1 : 100) * result.errors[i],
+                          in_pixels(result) ? "px" : "%", fs::path(face.file).stem().string());
     faces.push_back({truth.path(face), face.points, method.predictions.faces[i].points, caption});
   }
   return contact_sheet(faces);
@@ -183,16 +215,20 @@ std::vector<std::string> names_of(const EvalArguments& arguments) {
   return names;
 }
 
-void evaluate(const EvalArguments& arguments) {
+void evaluate(EvalArguments arguments) {
   if (arguments.models.empty() && arguments.predictions.empty())
     throw CLI::ValidationError("eval needs --model or --predictions");
   face::Annotations truth =
-      face::read_annotations(arguments.truth, {.skip_bad = arguments.skip_bad});
+      face::read_annotations(arguments.truth, read_options(arguments.skip_bad, arguments.images));
   for (const std::string& line : truth.skipped) fmt::print(stderr, "sdm: skipped {}\n", line);
-  const bool finds_faces =
-      arguments.boxes.empty() &&
+  const bool boxless =
       std::none_of(truth.faces.begin(), truth.faces.end(),
                    [](const face::Annotation& face) { return face.box.has_value(); });
+  // A detector that is named without boxes is to be run.
+  if (arguments.boxes.empty() && boxless && arguments.detector.empty() &&
+      arguments.offset.empty() && fs::exists(face::boxes_beside(arguments.truth)))
+    arguments.boxes = face::boxes_beside(arguments.truth);
+  const bool finds_faces = arguments.boxes.empty() && boxless;
   std::optional<face::BoxTable> boxes;
   if (!arguments.boxes.empty()) boxes = face::read_box_table(arguments.boxes);
   face::MethodRunOptions run_options;
@@ -201,13 +237,17 @@ void evaluate(const EvalArguments& arguments) {
       methods_of(arguments, truth, finds_faces, boxes, run_options, finder);
 
   face::MethodRun run;
+  std::string boxes_from;
+  if (arguments.models.empty()) report_sense(truth, arguments.strict, arguments.threads);
   if (!arguments.models.empty()) {
     const std::string& detector = run_options.convention.detector;
     if (boxes) {
       face::give_boxes(truth, boxes->of(detector));
+      boxes_from = fmt::format(", boxes of {}", arguments.boxes.filename().string());
     } else if (finder) {
       run_options.make_detector = [&] { return finder->boxes_as(run_options.convention); };
     }
+    report_sense(truth, arguments.strict, arguments.threads);
     Progress progress("eval");
     cv::setNumThreads(1);  // pictures are read and searched in parallel
     run_options.clock = report::processor_seconds;
@@ -244,8 +284,10 @@ void evaluate(const EvalArguments& arguments) {
   if (arguments.json) {
     fmt::print("{}\n", (json.size() == 1 ? json[0] : json).dump(1));
   } else {
-    fmt::print("{}: {} faces, errors over {}", arguments.truth.string(), truth.faces.size(),
-               arguments.normaliser);
+    fmt::print("{}: {} faces{}, errors {}", arguments.truth.string(), truth.faces.size(),
+               boxes_from,
+               in_pixels(results[0]) ? "in pixels, root mean square over the points"
+                                     : "over " + arguments.normaliser);
     if (run.from_truth > 0)
       fmt::print("; {} had no box and started from the truth's", run.from_truth);
     fmt::print("\n\n");
@@ -275,10 +317,12 @@ void add_eval(CLI::App& app) {
                                     "Face models to run; PATH or NAME=PATH, several are compared");
   command->add_option("-p,--predictions", arguments->predictions,
                       "Landmarks found elsewhere: PATH or NAME=PATH in any format of annotations");
-  command->add_option("--truth", arguments->truth, "The true landmarks: .csv, .pts, .xml, list")
+  command
+      ->add_option("--truth", arguments->truth, "The true landmarks: .csv, .pts, .tps, .xml, list")
       ->required();
   command->add_option("--boxes", arguments->boxes,
-                      "Boxes of the faces (CSV); without it the annotations' own, or the detector");
+                      "Boxes of the faces (CSV); without it the annotations' own, those of "
+                      "TRUTH_boxes.csv beside it, or the detector");
   command
       ->add_flag("--score", arguments->score,
                  "Also tell how well the models' scores tell good fits from failed ones")
@@ -293,7 +337,8 @@ void add_eval(CLI::App& app) {
                       "Compare 68, 66, 51 or 49 points; default: all that both have");
   command
       ->add_option("--normaliser", arguments->normaliser,
-                   "outer_eyes, eye_centres (inter-pupil) or box_diagonal")
+                   "outer_eyes, eye_centres (inter-pupil), box_diagonal, or pixels: the root mean "
+                   "square, not normalised")
       ->capture_default_str();
   command->add_flag("--one-stage", arguments->one_stage,
                     "Also the first stage of each model alone: linear regression");
@@ -311,6 +356,8 @@ void add_eval(CLI::App& app) {
       ->add_option("--save-boxes", arguments->save_boxes,
                    "Write the boxes used, perturbed ones too, CSV")
       ->needs(model);
+  command->add_option("--images", arguments->images, kImagesHelp);
+  command->add_flag("--strict", arguments->strict, kStrictHelp);
   command->add_flag("--skip-bad", arguments->skip_bad, "Go on after bad lines and tell them");
   command->add_option("--seed", arguments->seed, "Seed of the perturbed boxes")
       ->capture_default_str();

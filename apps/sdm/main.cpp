@@ -59,6 +59,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
       "  sdm info model.sdm                  what a model file holds\n\n"
       "Exit codes: 0 done, 1 it failed (the message says why), 2 wrong usage.");
   sdm::app::add_adapt(app);
+  sdm::app::add_convert(app);
   sdm::app::add_describe(app);
   sdm::app::add_detect(app);
   sdm::app::add_eval(app);

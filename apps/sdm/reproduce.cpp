@@ -33,6 +33,9 @@ std::vector<experiments::Experiment> chosen_of(const std::vector<std::string>& n
 
 void reproduce(const ReproduceArguments& arguments) {
   const std::vector<experiments::Experiment> chosen = chosen_of(arguments.names);
+  if (!arguments.context.set.empty() &&
+      (chosen.size() != 1 || (chosen[0].name != "faces" && chosen[0].name != "tracking")))
+    throw CLI::ValidationError("--set is for faces or for tracking, one of them");
   const auto cost = [&](const experiments::Experiment& experiment) {
     return arguments.context.quick ? experiment.quick_seconds : experiment.seconds;
   };
@@ -128,6 +131,9 @@ void add_reproduce(CLI::App& app) {
   command->add_option("--peer", arguments->context.peers,
                       "faces: another method to compare, NAME=FILE: a shape predictor of dlib "
                       "(.dat) or landmarks in any format of annotations");
+  command->add_option("--set", arguments->context.set,
+                      "The paper's protocol on a labelled set of your own, such as LFW-A&C or "
+                      "RU-FACS: faces NAME=TRAIN,TEST, tracking NAME=FOLDER of .pts and frames");
   command->add_option("--threads", arguments->context.threads, "Threads; 0 takes all cores")
       ->check(kNotNegative)
       ->capture_default_str();

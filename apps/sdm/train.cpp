@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/sdm/annotations.h"
 #include "apps/sdm/commands.h"
 #include "apps/sdm/faces.h"
 #include "apps/sdm/numbers.h"
@@ -24,6 +25,7 @@
 #include "sdm/face/data/boxes.h"
 #include "sdm/face/data/markup.h"
 #include "sdm/face/data/read_pictures.h"
+#include "sdm/face/data/sense.h"
 #include "sdm/face/detector.h"
 #include "sdm/face/train/adaptation_learner.h"
 #include "sdm/face/train/train_confidence.h"
@@ -36,12 +38,12 @@ namespace {
 namespace fs = std::filesystem;
 
 struct TrainArguments {
-  fs::path truth, boxes, dev, dev_boxes, output, plot, score_of;
+  fs::path truth, boxes, dev, dev_boxes, output, plot, score_of, images;
   std::string finder;
   std::string preset = "accurate", mirror = "auto", normalisation;
   std::vector<std::string> detectors;
   bool skip_bad = false, no_subpixel = false, no_cross_fit = false, held_out_penalty = false,
-       adaptation = false;
+       adaptation = false, strict = false;
   // Given values override the preset's.
   std::optional<float> unit, canvas, shape_weight, outline_scale;
   std::vector<int> cells;
@@ -54,6 +56,22 @@ struct TrainArguments {
   int threads = 0;
   std::string checkpoint, name, provenance, licence = "as the training data's";
 };
+
+// What the points of the training faces are, which those of others must be, too.
+struct TrainedPoints {
+  std::vector<int> ids;
+  std::vector<std::string> names;
+};
+
+// Every fold needs a picture, and every point must have been seen in as many.
+void require_enough(const face::Annotations& annotations, const fs::path& truth,
+                    const face::TrainerOptions& options) {
+  try {
+    face::require_enough(annotations, static_cast<std::size_t>(std::max(2, options.folds)));
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}: {}", truth.string(), error.what()));
+  }
+}
 
 // The boxes that a detector of our own finds, one detector a thread.
 class Finder {
@@ -94,12 +112,18 @@ class Finder {
 std::vector<face::TrainingFace> read_faces(const TrainArguments& arguments, const fs::path& truth,
                                            const std::optional<face::BoxTable>& table,
                                            const face::TrainerOptions& options,
-                                           std::vector<int>& ids, Finder* finder = nullptr) {
-  face::Annotations annotations = face::read_annotations(truth, {arguments.skip_bad});
+                                           TrainedPoints& points, Finder* finder = nullptr) {
+  face::Annotations annotations =
+      face::read_annotations(truth, read_options(arguments.skip_bad, arguments.images));
   for (const std::string& skipped : annotations.skipped)
     fmt::print(stderr, "skipped: {}\n", skipped);
-  if (ids.empty()) ids = annotations.ids;
-  if (ids != annotations.ids)
+  const std::vector<std::string> names = face::point_names(annotations);
+  if (points.ids.empty()) {
+    points = {annotations.ids, names};
+    require_enough(annotations, truth, options);
+  }
+  face::require_same_points(names, truth.string(), points.names, arguments.truth.string());
+  if (points.ids != annotations.ids)
     throw Error(
         fmt::format("{} has other points than {}", truth.string(), arguments.truth.string()));
   std::vector<std::vector<face::Box>> boxes;
@@ -110,6 +134,9 @@ std::vector<face::TrainingFace> read_faces(const TrainArguments& arguments, cons
     for (const face::Annotation& one : annotations.faces)
       boxes.push_back({one.box.value_or(face::Box{})});
   }
+  for (std::size_t i = 0; i < boxes.size(); ++i)  // as the model will start from them
+    if (!boxes[i].empty() && boxes[i][0].width > 0) annotations.faces[i].box = boxes[i][0];
+  report_sense(annotations, arguments.strict, arguments.threads);
   std::vector<face::TrainingFace> faces(annotations.faces.size());
   Progress progress("reading " + truth.filename().string());
   std::vector<fs::path> files;
@@ -236,9 +263,11 @@ void learn_score(const TrainArguments& arguments) {
   face::Model model = face::Model::load(arguments.score_of);
   face::TrainerOptions options;
   options.recipe = model.recipe;
-  std::vector<int> ids;
+  TrainedPoints points;
   // A score is learned from starts about the true points: no boxes are read.
-  const auto faces = read_faces(arguments, arguments.truth, std::nullopt, options, ids);
+  const auto faces = read_faces(arguments, arguments.truth, std::nullopt, options, points);
+  face::require_same_points(points.names, arguments.truth.string(), model.point_names,
+                            arguments.score_of.string());
   for (const face::TrainingFace& face : faces)
     if (face.truth.cols() != model.points())
       throw Error(fmt::format("{}: faces of {} points, expected {} as {} has",
@@ -266,18 +295,20 @@ void run(const TrainArguments& arguments) {
   const auto boxes = read_table(arguments.boxes);
   face::TrainerOptions options = options_of(arguments, boxes);
   options.validate();
-  std::vector<int> ids;
+  TrainedPoints points;
   std::optional<Finder> finder;
   if (!arguments.finder.empty())
     finder.emplace(arguments.finder, ThreadPool(arguments.threads).threads());
   Finder* const find = finder ? &*finder : nullptr;
-  const auto faces = read_faces(arguments, arguments.truth, boxes, options, ids, find);
+  const auto faces = read_faces(arguments, arguments.truth, boxes, options, points, find);
+  const std::vector<int>& ids = points.ids;
+  options.point_names = points.names;
   std::vector<face::TrainingFace> dev;
   if (!arguments.dev.empty()) {
     const bool beside = arguments.dev_boxes.empty() && boxes;
     const auto dev_boxes =
         read_table(beside ? face::boxes_beside(arguments.dev) : arguments.dev_boxes);
-    dev = read_faces(arguments, arguments.dev, dev_boxes, options, ids, find);
+    dev = read_faces(arguments, arguments.dev, dev_boxes, options, points, find);
   }
   learn_markup(arguments, ids, options);
   fmt::print("{} faces of {} points, {} starts each; {} dev faces; {} stages{}\n", faces.size(),
@@ -334,7 +365,8 @@ void run(const TrainArguments& arguments) {
 void add_train(CLI::App& app) {
   CLI::App* command = app.add_subcommand("train", "Train a landmark model on annotated pictures");
   auto a = std::make_shared<TrainArguments>();
-  command->add_option("ANNOTATIONS", a->truth, "Landmarks: .csv, .pts or a folder, .xml, list")
+  command
+      ->add_option("ANNOTATIONS", a->truth, "Landmarks: .csv, .pts or a folder, .tps, .xml, list")
       ->required();
   command->add_option("-o,--output", a->output, "The model file to write")->required();
   command->add_option("--boxes", a->boxes, "CSV of detectors' boxes; else those of ANNOTATIONS");
@@ -354,7 +386,9 @@ void add_train(CLI::App& app) {
       ->add_option("--mirror", a->mirror,
                    "auto (known for the 68 points), none, or a file with each point's partner")
       ->capture_default_str();
+  command->add_option("--images", a->images, kImagesHelp);
   command->add_flag("--skip-bad", a->skip_bad, "Go on after bad lines and pictures, telling which");
+  command->add_flag("--strict", a->strict, kStrictHelp);
   command->add_flag("--adaptation", a->adaptation,
                     "Also write the state that `sdm adapt` needs, MODEL.adaptation.sdm");
   command->add_option(

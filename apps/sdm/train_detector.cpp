@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/sdm/annotations.h"
 #include "apps/sdm/commands.h"
 #include "apps/sdm/numbers.h"
 #include "apps/sdm/output.h"
@@ -86,7 +87,7 @@ void run(const DetectorArguments& a) {
   if (options.name.empty()) options.name = a.output.stem().string();
   if (options.provenance.empty())
     options.provenance = fmt::format("sdm train-detector {}", a.truth.filename().string());
-  const face::Annotations annotations = face::read_annotations(a.truth, {a.skip_bad});
+  const face::Annotations annotations = face::read_annotations(a.truth, read_options(a.skip_bad));
   const face::Markup markup = face::markup_of(annotations.ids);
   options.unit = markup.unit;
   if (a.mirror == "auto") {

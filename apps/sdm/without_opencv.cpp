@@ -18,6 +18,7 @@ void add_missing(CLI::App& app, const char* name) {
 }  // namespace
 
 void add_adapt(CLI::App& app) { add_missing(app, "adapt"); }
+void add_convert(CLI::App& app) { add_missing(app, "convert"); }
 void add_detect(CLI::App& app) { add_missing(app, "detect"); }
 void add_eval(CLI::App& app) { add_missing(app, "eval"); }
 void add_follow(CLI::App& app) { add_missing(app, "follow"); }

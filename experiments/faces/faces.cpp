@@ -5,6 +5,7 @@
 #include <opencv2/core/utility.hpp>
 
 #include "experiments/faces/face_dlib.h"
+#include "experiments/faces/face_set.h"
 #include "experiments/faces/faces_photographs.h"
 #include "experiments/registry.h"
 #include "report/error_curves.h"
@@ -284,6 +285,7 @@ void measure(const ExperimentContext& context, const fs::path& folder, Results& 
 }  // namespace
 
 Results run_faces(const ExperimentContext& context) {
+  if (!context.set.empty()) return run_face_set(context);
   Results results("faces");
   fs::path folder;
   try {

@@ -52,7 +52,7 @@ class Follower {
         adapter_(model_, shipped.state),
         aligner_(model_),
         runs(tracking_ways) {
-    adapter_.update(first.picture, first.truth);
+    adapter_.update(first.picture, completed(first));
     face::TrackerOptions options;
     options.smooth = false;
     const auto detector = [this](image::ByteView) { return std::vector<face::Box>{box()}; };
@@ -89,6 +89,17 @@ class Follower {
   }
 
  private:
+  // Points that nobody labelled are where the model finds them: adapting then leaves them alone.
+  face::Shape completed(const MovedFrame& first) {
+    face::Shape points = first.truth;
+    if (points.allFinite()) return points;
+    frame_ = &first;
+    const face::Shape found = aligner_.align(first.picture, box()).points;
+    for (Index p = 0; p < points.cols(); ++p)
+      if (points.col(p).hasNaN()) points.col(p) = found.col(p);
+    return points;
+  }
+
   face::Box box() {
     return face::perturbed_box(frame_->truth, model_.mean, model_.convention(), seed_, ++boxes_);
   }

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 
+#include "report/named_file.h"
 #include "sdm/base/error.h"
 #include "sdm/face/data/annotations.h"
 #include "sdm/face/data/markup.h"
@@ -30,7 +31,10 @@ FaceSequences moved_stills(const ExperimentContext& context) {
 }
 
 FaceSequences video(const std::filesystem::path& path) {
-  const face::Annotations truth = face::read_annotations(path);
+  face::Annotations truth = face::read_annotations(path);
+  const int points = static_cast<int>(truth.ids.size());
+  // RU-FACS has 66 points, or the 49 inner ones; without numbers the count tells which they are.
+  if (points == 66 || points == 51 || points == 49) truth.ids = face::ibug(points).ids;
   const std::vector<int> ids = face::ibug(68).ids;
   std::map<std::string, std::vector<std::size_t>> folders;
   for (std::size_t i = 0; i < truth.faces.size(); ++i)
@@ -52,6 +56,13 @@ FaceSequences video(const std::filesystem::path& path) {
 }  // namespace
 
 FaceSequences load_face_sequences(const ExperimentContext& context) {
+  if (!context.set.empty()) {
+    const auto [name, path] = named_file(context.set);
+    FaceSequences set = video(path);
+    set.source = fmt::format("{}, labelled frames", name);
+    set.kind = name;
+    return set;
+  }
   return std::filesystem::is_regular_file(context.data) ? video(context.data)
                                                         : moved_stills(context);
 }

@@ -198,7 +198,7 @@ Results run_tracking(const ExperimentContext& context) {
     return results.find(kind, method(shipped, way), metric)->value;
   };
   const std::string about =
-      kind == "video"
+      kind != "moved_stills"
           ? "Real video: " + sequences.source + "."
           : "Each sequence is one still (" + sequences.source +
                 ") seen by a moving camera in changing light, with exact truth; the "

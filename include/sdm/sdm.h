@@ -33,6 +33,7 @@
 #include "sdm/face/data/evaluation.h"
 #include "sdm/face/data/markup.h"
 #include "sdm/face/data/roc.h"
+#include "sdm/face/data/sense.h"
 #include "sdm/face/detector.h"
 #include "sdm/face/detector_model.h"
 #include "sdm/face/model.h"

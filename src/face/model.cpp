@@ -65,6 +65,8 @@ void Model::validate() const {
   require(n >= 2 && n <= 4096, formatted("{} points, expected 2 to 4096", n));
   require(mean.allFinite(), "the mean shape is not finite");
   if (!mirror.empty()) require_mirror(mirror, n);
+  require(point_names.empty() || static_cast<Index>(point_names.size()) == n,
+          formatted("{} names of points for {} points", point_names.size(), n));
   const std::vector<float>& scale = recipe.patch_scale;
   require(scale.empty() || static_cast<Index>(scale.size()) == n,
           formatted("{} patch scales for {} points", scale.size(), n));
@@ -140,22 +142,22 @@ io::Model Model::to_model() const {
                            {"sigma_log_scale", one.sigma_log_scale}});
   io::Model file;
   file.kind = "face";
-  file.header = nlohmann::ordered_json{
-      {"name", name},
-      {"points", points()},
-      {"mirror", mirror},
-      {"boxes", conventions},
-      {"unit", recipe.unit},
-      {"canvas", recipe.canvas},
-      {"shape_weight", recipe.shape_weight},
-      {"normalisation", name_of(recipe.normalisation)},
-      {"subpixel", recipe.subpixel},
-      {"patch_scale", recipe.patch_scale},
-      {"stages", stages},
-      {"typical_step", typical_step},
-      {"provenance", provenance},
-      {"licence",
-       licence}}.dump(1);
+  nlohmann::ordered_json header{{"name", name},
+                                {"points", points()},
+                                {"mirror", mirror},
+                                {"boxes", conventions},
+                                {"unit", recipe.unit},
+                                {"canvas", recipe.canvas},
+                                {"shape_weight", recipe.shape_weight},
+                                {"normalisation", name_of(recipe.normalisation)},
+                                {"subpixel", recipe.subpixel},
+                                {"patch_scale", recipe.patch_scale},
+                                {"stages", stages},
+                                {"typical_step", typical_step},
+                                {"provenance", provenance},
+                                {"licence", licence}};
+  if (!point_names.empty()) header["point_names"] = point_names;
+  file.header = header.dump(1);
   file.put("mean", io::to_tensor(mean));
   if (shape3d.cols() > 0) {
     file.put("shape3d", io::to_tensor(shape3d));
@@ -186,6 +188,8 @@ Model Model::from_model(const io::Model& file) {
     model.provenance = header.at("provenance");
     model.licence = header.at("licence");
     model.mirror = header.at("mirror").get<std::vector<int>>();
+    if (header.contains("point_names"))
+      model.point_names = header.at("point_names").get<std::vector<std::string>>();
     model.typical_step = header.at("typical_step");
     model.recipe.unit = header.at("unit");
     model.recipe.canvas = header.at("canvas");

@@ -67,6 +67,15 @@ TEST(AModelFile, KeepsTheShapeInSpaceAndLoadsWithoutOne) {
   EXPECT_THAT([&] { model.to_model(); }, ThrowsMessage<Error>(HasSubstr("1 weights")));
 }
 
+TEST(AModelFile, KeepsTheNamesOfPointsAndLoadsWithoutThem) {
+  Model model = drawn_training().model;
+  EXPECT_TRUE(Model::from_model(model.to_model()).point_names.empty());
+  for (Index i = 0; i < model.points(); ++i) model.point_names.push_back("p" + std::to_string(i));
+  EXPECT_EQ(Model::from_model(model.to_model()).point_names, model.point_names);
+  model.point_names.pop_back();
+  EXPECT_THAT([&] { model.to_model(); }, ThrowsMessage<Error>(HasSubstr("names of points for")));
+}
+
 TEST(AModelFile, WithAScaleThatIsNotFiniteIsRefused) {
   io::Model file = drawn_training().model.to_model();
   Matrix<float> broken = file.matrix<float>("stage1.patches.scale");

@@ -48,6 +48,8 @@ struct Model {
   Recipe recipe;
   Shape mean;               // face coordinates
   std::vector<int> mirror;  // the partner of each point seen in a mirror; empty: no mirror
+  /// What the points are called; empty: nobody said.
+  std::vector<std::string> point_names;
   /// The first one is the default.
   std::vector<BoxConvention> boxes;
   std::vector<CompactMap> maps;

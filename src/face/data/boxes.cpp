@@ -43,8 +43,8 @@ std::vector<std::pair<std::size_t, std::string>> detectors_in(
 std::optional<Box> read_box(std::span<const std::string, 4> cells) {
   if (std::all_of(cells.begin(), cells.end(), [](const std::string& c) { return c.empty(); }))
     return {};
-  const Box box{float(to_number(cells[0])), float(to_number(cells[1])), float(to_number(cells[2])),
-                float(to_number(cells[3]))};
+  const Box box{float(to_pixels(cells[0])), float(to_pixels(cells[1])), float(to_pixels(cells[2])),
+                float(to_pixels(cells[3]))};
   if (box.width <= 0 || box.height <= 0)
     throw Error(formatted("a box of {} x {} pixels", box.width, box.height));
   return box;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::array kNormalisers{Normaliser::outer_eyes, Normaliser::eye_centres,
-                                  Normaliser::box_diagonal};
+                                  Normaliser::box_diagonal, Normaliser::pixels};
 
 Eigen::Vector2f mean_of(const Shape& truth, const std::vector<int>& ids,
                         const std::vector<int>& wanted) {
@@ -55,12 +55,32 @@ std::vector<int> common_ids(const std::vector<int>& a, const std::vector<int>& b
   return ids;
 }
 
-// Sums of the errors of a point or a region over faces.
+// The mean of errors, or their root mean square.
 struct Mean {
+  bool squares = false;
   double sum = 0;
   int count = 0;
-  double value() const { return count > 0 ? sum / count : std::nan(""); }
+  void add(double error) {
+    sum += squares ? error * error : error;
+    ++count;
+  }
+  double value() const {
+    if (count == 0) return std::nan("");
+    return squares ? std::sqrt(sum / count) : sum / count;
+  }
 };
+
+void check_points(const Annotations& truth, const Annotations& predictions) {
+  require_same_points(predictions.names, "the predictions", truth.names, "the truth");
+  const std::vector<int>&a = truth.ids, &b = predictions.ids;
+  if (a.size() != b.size()) return;
+  for (const int id : a)
+    if (std::find(b.begin(), b.end(), id) == b.end())
+      throw Error(
+          formatted("truth and prediction have {} points each, but the prediction has no "
+                    "point {}: are they counted from elsewhere?",
+                    a.size(), id));
+}
 
 std::string stem(const std::string& file) { return std::filesystem::path(file).stem().string(); }
 
@@ -84,20 +104,23 @@ const char* name_of(Normaliser normaliser) {
     case Normaliser::eye_centres:
       return "eye_centres";
     case Normaliser::box_diagonal:
+      return "box_diagonal";
+    case Normaliser::pixels:
       break;
   }
-  return "box_diagonal";
+  return "pixels";
 }
 
 Normaliser normaliser_from(const std::string& name) {
   for (Normaliser normaliser : kNormalisers)
     if (name == name_of(normaliser)) return normaliser;
-  throw Error(
-      formatted("the normaliser '{}', expected outer_eyes, eye_centres or box_diagonal", name));
+  throw Error(formatted(
+      "the normaliser '{}', expected outer_eyes, eye_centres, box_diagonal or pixels", name));
 }
 
 double normalising_length(const Shape& truth, const std::vector<int>& ids, Normaliser normaliser) {
   double length = 0;
+  if (normaliser == Normaliser::pixels) return 1;
   if (normaliser == Normaliser::box_diagonal) {
     length = diagonal(truth);
   } else {
@@ -119,6 +142,7 @@ Evaluation evaluate(const Annotations& truth, const Annotations& predictions,
   if (truth.faces.empty() || truth.faces.size() != predictions.faces.size())
     throw Error(formatted("{} predictions for {} true faces", predictions.faces.size(),
                           truth.faces.size()));
+  check_points(truth, predictions);
   const std::vector<int> common = common_ids(truth.ids, predictions.ids);
   const std::vector<int>& ids = options.ids.empty() ? common : options.ids;
   if (ids.empty()) throw Error("truth and prediction have no point in common");
@@ -128,10 +152,12 @@ Evaluation evaluate(const Annotations& truth, const Annotations& predictions,
 
   Evaluation result;
   result.normaliser = options.normaliser;
-  result.threshold = options.threshold;
+  const bool pixels = options.normaliser == Normaliser::pixels;
+  result.threshold = options.threshold > 0 ? options.threshold : pixels ? 10 : 0.08;
   result.markup = markup_of(ids, truth.ids);
-  std::vector<Mean> points(ids.size()), regions(result.markup.regions.size());
-  std::vector<double> known_errors;
+  std::vector<Mean> points(ids.size(), {pixels}), regions(result.markup.regions.size(), {pixels});
+  std::vector<Mean> scaled_points(ids.size());
+  std::vector<double> known_errors, scaled_errors;
   for (std::size_t i = 0; i < truth.faces.size(); ++i) {
     const Annotation& face = truth.faces[i];
     double length = 0;
@@ -147,22 +173,25 @@ Evaluation evaluate(const Annotations& truth, const Annotations& predictions,
         select(predicted, predictions.ids, ids) - select(face.points, truth.ids, ids);
     const Shape wanted = select(face.points, truth.ids, ids);
     std::vector<double> distances(ids.size(), std::nan(""));
-    Mean whole;
+    Mean whole{pixels}, scaled;
     for (std::size_t k = 0; k < ids.size(); ++k) {
       if (wanted.col(Eigen::Index(k)).hasNaN()) continue;
       distances[k] = difference.col(Eigen::Index(k)).cast<double>().norm() / length;
-      whole.sum += distances[k];
-      ++whole.count;
+      whole.add(distances[k]);
+      scaled.add(distances[k] * length * face.scale);
     }
     // No true point at all, or a predicted one that is not a number.
     if (!std::isfinite(whole.value())) continue;
     result.errors.back() = whole.value();
     known_errors.push_back(whole.value());
-    const auto add = [&distances](Mean& to, int k) {
-      if (std::isnan(distances[std::size_t(k)])) return;
-      to.sum += distances[std::size_t(k)];
-      ++to.count;
+    const auto add = [&distances](Mean& to, int k, double unit = 1) {
+      if (!std::isnan(distances[std::size_t(k)])) to.add(unit * distances[std::size_t(k)]);
     };
+    if (face.scale > 0) {
+      scaled_errors.push_back(scaled.value());
+      for (std::size_t k = 0; k < ids.size(); ++k)
+        add(scaled_points[k], int(k), length * face.scale);
+    }
     for (std::size_t k = 0; k < ids.size(); ++k) add(points[k], int(k));
     for (std::size_t r = 0; r < regions.size(); ++r)
       for (int k : result.markup.regions[r].points) add(regions[r], k);
@@ -176,10 +205,13 @@ Evaluation evaluate(const Annotations& truth, const Annotations& predictions,
   result.median = median(known_errors);
   for (double error : result.errors) {
     // The area under the curve is exact: each face adds what lies right of its error.
-    result.auc += std::max(0.0, 1 - error / options.threshold) / faces;
-    result.failure_rate += (error > options.threshold ? 1 : 0) / faces;
+    result.auc += std::max(0.0, 1 - error / result.threshold) / faces;
+    result.failure_rate += (error > result.threshold ? 1 : 0) / faces;
   }
   for (const Mean& point : points) result.point_errors.push_back(point.value());
+  for (const Mean& point : scaled_points) result.scaled_point_errors.push_back(point.value());
+  result.scaled_mean = mean(scaled_errors);
+  result.scaled_median = median(scaled_errors);
   for (const Mean& region : regions) result.region_errors.push_back(region.value());
   return result;
 }
@@ -214,6 +246,7 @@ Annotations match(const Annotations& truth, const Annotations& predictions) {
             [](const Pair& a, const Pair& b) { return a.key() < b.key(); });
   Annotations matched;
   matched.ids = predictions.ids;
+  matched.names = predictions.names;
   matched.folder = predictions.folder;
   for (const Annotation& face : truth.faces) matched.faces.push_back({face.file, Shape(2, 0), {}});
   std::vector<bool> found(truth.faces.size(), false), used(predictions.faces.size(), false);

@@ -24,7 +24,9 @@ std::string decoded(std::string_view text) {
       {"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}};
   std::string result;
   while (!text.empty()) {
-    const std::size_t end = text.front() == '&' ? text.find(';') : std::string_view::npos;
+    constexpr std::size_t longest = 6;  // &quot;
+    const std::size_t end =
+        text.front() == '&' ? text.substr(0, longest).find(';') : std::string_view::npos;
     const auto entity =
         end == std::string_view::npos ? entities.end() : entities.find(text.substr(1, end - 1));
     result += entity == entities.end() ? text.front() : entity->second;
@@ -117,7 +119,7 @@ const std::string& attribute(const Tag& tag, const std::string& name) {
 }
 
 float number(const Tag& tag, const std::string& name) {
-  return float(to_number(attribute(tag, name)));
+  return float(to_pixels(attribute(tag, name)));
 }
 
 using Parts = std::map<std::string, Eigen::Vector2f>;
@@ -127,10 +129,38 @@ bool is_number(const std::string& name) {
          name.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// Which point each name of a part is.
-std::map<std::string, int> numbered(const std::vector<Parts>& parts) {
+// Tags that are open, to be closed in the opposite order.
+class OpenTags {
+ public:
+  explicit OpenTags(const TextLines& file) : file_(file) {}
+
+  void see(const Tag& tag) {
+    if (tag.opens && !tag.closes) open_.push_back({tag.name, tag.line});
+    if (tag.opens || !tag.closes) return;
+    if (open_.empty()) file_.fail(tag.line, formatted("</{}> closes nothing", tag.name));
+    if (open_.back().name != tag.name)
+      file_.fail(tag.line, formatted("</{}>, expected </{}> for line {}", tag.name,
+                                     open_.back().name, open_.back().line + 1));
+    open_.pop_back();
+  }
+  void end() const {
+    if (!open_.empty())
+      file_.fail(open_.back().line, formatted("<{}> is not closed", open_.back().name));
+  }
+
+ private:
+  struct Open {
+    std::string name;
+    std::size_t line;
+  };
+  const TextLines& file_;
+  std::vector<Open> open_;
+};
+
+// Which point each name of a part is, and whether all names are numbers.
+std::map<std::string, int> numbered(const std::vector<Parts>& parts, bool& numbers) {
   std::map<std::string, int> ids;
-  bool numbers = true;
+  numbers = true;
   for (const Parts& face : parts)
     for (const auto& [name, point] : face) {
       ids[name] = 0;
@@ -162,7 +192,7 @@ std::string escaped(const std::string& text) {
 Annotations read_imglab(const std::filesystem::path& path, const ReadOptions& options) {
   const TextLines file = io::read_lines(path);
   Annotations annotations;
-  annotations.folder = path.parent_path();
+  annotations.folder = pictures_folder(path, options);
   std::vector<Parts> parts;
   std::string picture;
   std::optional<Annotation> face;  // the box we are in
@@ -180,6 +210,7 @@ Annotations read_imglab(const std::filesystem::path& path, const ReadOptions& op
                         {},
                         Box{number(tag, "left"), number(tag, "top"), number(tag, "width"),
                             number(tag, "height")}};
+      face->where = place(file, tag.line);
       if (picture.empty()) throw Error("a box without a picture");
       const auto ignore = tag.attributes.find("ignore");
       ignored = ignore != tag.attributes.end() && ignore->second == "1";
@@ -190,7 +221,9 @@ Annotations read_imglab(const std::filesystem::path& path, const ReadOptions& op
   };
 
   TagReader tags(file);
+  OpenTags open(file);
   for (Tag tag; tags.next(tag);) {
+    open.see(tag);
     read_or_skip(annotations, options, [&] {
       try {
         read(tag);
@@ -210,7 +243,15 @@ Annotations read_imglab(const std::filesystem::path& path, const ReadOptions& op
     }
   }
 
-  const std::map<std::string, int> ids = numbered(parts);
+  open.end();
+
+  bool numbers = true;
+  std::size_t known = 0;
+  for (const Parts& one : parts) known += one.size();
+  const std::map<std::string, int> ids = numbered(parts, numbers);
+  require_room(path, parts.size(), ids.size(), known);
+  if (!numbers)
+    for (const auto& [name, id] : ids) annotations.names.push_back(name);
   for (const auto& [name, id] : ids) annotations.ids.push_back(id);
   std::sort(annotations.ids.begin(), annotations.ids.end());
   const auto last = std::unique(annotations.ids.begin(), annotations.ids.end());
@@ -245,9 +286,11 @@ void write_imglab(const std::filesystem::path& path, const Annotations& annotati
                       std::lround(face.box->width), std::lround(face.box->height));
     for (Eigen::Index k = 0; k < face.points.cols(); ++k) {
       if (std::isnan(face.points(0, k))) continue;
-      text +=
-          formatted("      <part name='{:0{}}' x='{}' y='{}'/>\n", annotations.ids[std::size_t(k)],
-                    digits, std::lround(face.points(0, k)), std::lround(face.points(1, k)));
+      const std::string name = annotations.names.empty()
+                                   ? formatted("{:0{}}", annotations.ids[std::size_t(k)], digits)
+                                   : escaped(annotations.names[std::size_t(k)]);
+      text += formatted("      <part name='{}' x='{}' y='{}'/>\n", name,
+                        std::lround(face.points(0, k)), std::lround(face.points(1, k)));
     }
     text += "    </box>\n";
     const bool last =

@@ -19,12 +19,13 @@ bool are_boxes(const std::vector<float>& numbers) { return numbers.size() % 2 ==
 
 void add_boxes(Annotations& annotations, const std::string& file,
                const std::vector<float>& numbers) {
-  if (float(numbers.size()) != 1 + 4 * numbers[0])
-    throw Error(formatted("{} numbers after the count {}, expected {}", numbers.size() - 1,
-                          numbers[0], 4 * numbers[0]));
   for (float v : numbers)
     if (std::isnan(v)) throw Error("a number of a box is missing");
-  for (std::size_t i = 1; i < numbers.size(); i += 4)
+  // Groups of four first: a count such as .5 would else end within one.
+  if (numbers.size() % 4 != 1 || float(numbers.size() / 4) != numbers[0])
+    throw Error(formatted("{} numbers after the count {}, expected {}", numbers.size() - 1,
+                          numbers[0], 4 * numbers[0]));
+  for (std::size_t i = 1; i + 3 < numbers.size(); i += 4)
     annotations.faces.push_back(
         {file, Shape(2, 0), Box{numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3]}});
 }
@@ -43,15 +44,16 @@ void add_points(Annotations& annotations, const std::string& file, Shape points)
 Annotations read_list(const std::filesystem::path& path, const ReadOptions& options) {
   const TextLines file = io::read_lines(path);
   Annotations annotations;
-  annotations.folder = path.parent_path();
+  annotations.folder = pictures_folder(path, options);
   for (std::size_t i = 0; i < file.lines.size(); ++i) {
     const std::vector<std::string> words = split_words(file.lines[i]);
     if (words.empty() || words[0].starts_with('#')) continue;
+    const std::size_t before = annotations.faces.size();
     read_or_skip(annotations, options, [&] {
       try {
         if (words.size() == 1) throw Error("a picture alone, expected boxes or points after it");
         if (words.size() == 2 && words[1].ends_with(".pts"))
-          return add_points(annotations, words[0], read_pts_points(annotations.folder / words[1]));
+          return add_points(annotations, words[0], read_pts_points(path.parent_path() / words[1]));
         const std::vector<float> numbers = numbers_of(words);
         if (are_boxes(numbers)) return add_boxes(annotations, words[0], numbers);
         add_points(annotations, words[0],
@@ -60,7 +62,12 @@ Annotations read_list(const std::filesystem::path& path, const ReadOptions& opti
         file.fail(i, error.what());
       }
     });
+    for (std::size_t k = before; k < annotations.faces.size(); ++k)
+      annotations.faces[k].where = place(file, i);
   }
+  std::size_t known = 0;
+  for (const Annotation& face : annotations.faces) known += std::size_t(face.points.cols());
+  require_room(path, annotations.faces.size(), annotations.ids.size(), known);
   // A face with a box alone has its points missing if others have theirs.
   for (Annotation& face : annotations.faces)
     if (face.points.cols() == 0)

@@ -13,8 +13,21 @@
 namespace sdm::face {
 namespace {
 
+// Names that are the points' numbers in their markup.
+bool are_numbers(const std::vector<std::string>& names) {
+  return !names.empty() && std::all_of(names.begin(), names.end(), [](const std::string& name) {
+    return !name.empty() && name.size() <= 6 &&
+           name.find_first_not_of("0123456789") == std::string::npos;
+  });
+}
+
 std::vector<int> ids_of(const Model& model) {
   const int points = int(model.points());
+  if (are_numbers(model.point_names)) {
+    std::vector<int> ids;
+    for (const std::string& name : model.point_names) ids.push_back(std::stoi(name));
+    return ids;
+  }
   if (points == 68 || points == 66 || points == 51 || points == 49) return ibug(points).ids;
   std::vector<int> ids(std::size_t(points), 0);
   std::iota(ids.begin(), ids.end(), 0);
@@ -63,6 +76,7 @@ Method model_method(std::string name, Model model, const BoxConvention& conventi
   Method method;
   method.name = std::move(name);
   method.predictions.ids = ids_of(model);
+  if (!are_numbers(model.point_names)) method.predictions.names = model.point_names;
   const auto kept = std::make_shared<Model>(std::move(model));
   const auto aligner = std::make_shared<Aligner>(*kept);
   method.find = [kept, aligner, convention](image::ByteView grey, const Box& box) {

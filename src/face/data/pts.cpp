@@ -81,7 +81,8 @@ Shape read_pts_points(const std::filesystem::path& path) {
 Annotations read_pts(const std::filesystem::path& path, const ReadOptions& options) {
   const bool folder = std::filesystem::is_directory(path);
   Annotations annotations;
-  annotations.folder = folder ? path : path.parent_path();
+  const std::filesystem::path root = folder ? path : path.parent_path();
+  annotations.folder = options.pictures.empty() ? root : options.pictures;
   for (const auto& file : folder ? pts_files(path) : std::vector{path}) {
     read_or_skip(annotations, options, [&] {
       Shape points = read_pts_points(file);
@@ -89,12 +90,14 @@ Annotations read_pts(const std::filesystem::path& path, const ReadOptions& optio
       if (points.cols() != Eigen::Index(annotations.ids.size()))
         throw Error(formatted("{}: {} points, expected {} as in {}", file.string(), points.cols(),
                               annotations.ids.size(), annotations.faces[0].file));
-      const std::filesystem::path picture = picture_of(file);
+      const auto relative = file.lexically_relative(root.empty() ? "." : root);
+      const auto picture = picture_of(annotations.folder / relative);
       annotations.faces.push_back(
           {picture.lexically_relative(annotations.folder.empty() ? "." : annotations.folder)
                .generic_string(),
            std::move(points),
            {}});
+      annotations.faces.back().where = file.string();
     });
   }
   return checked(std::move(annotations), path);

@@ -12,7 +12,9 @@
 // What the readers of annotations share.
 namespace sdm::face {
 
-/// `to_number`, with NaN for an empty text and for `nan`.
+/// `to_number` within what pictures can have, so that no size made of it overflows.
+double to_pixels(std::string_view text);
+/// The same, with NaN for an empty text and for `nan`.
 double to_coordinate(std::string_view text);
 
 /// Throws: a point of which one coordinate is known and the other is not.
@@ -20,6 +22,18 @@ void check_pairs(const Shape& points);
 
 /// 0, 1, ... count - 1.
 std::vector<int> first_ids(std::size_t count);
+
+/// Before room is made for every point of every face. Throws: nearly all of them would be missing,
+/// as in a file made to fill the memory.
+void require_room(const std::filesystem::path& path, std::size_t faces, std::size_t points,
+                  std::size_t known);
+
+/// Where pictures are named relative to.
+std::filesystem::path pictures_folder(const std::filesystem::path& annotations,
+                                      const ReadOptions& options);
+
+/// NAME:LINE, as TextLines::fail says it.
+std::string place(const TextLines& file, std::size_t index);
 
 /// Does `read`; where that throws and options allow it, tells in `annotations` and goes on.
 template <class Read>

@@ -56,6 +56,9 @@ class Trainer {
     const std::size_t scales = options.recipe.patch_scale.size();
     if (scales != 0 && static_cast<Index>(scales) != points)
       throw Error(formatted("{} patch scales for {} points", scales, points));
+    const std::size_t names = options.point_names.size();
+    if (names != 0 && static_cast<Index>(names) != points)
+      throw Error(formatted("{} names of points for {} points", names, points));
     std::vector<Shape> truths;
     for (const TrainingFace& face : faces) truths.push_back(face.truth);
     mean_ = mean_shape(truths, options.mirror, options.unit);
@@ -113,6 +116,7 @@ class Trainer {
     model.recipe = options_.recipe;
     model.mean = mean_;
     model.mirror = options_.mirror;
+    model.point_names = options_.point_names;
     model.boxes = boxes_;
     result.shape3d_message = learn_shape3d(model);
     model.name = options_.name;

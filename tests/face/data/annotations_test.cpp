@@ -71,6 +71,81 @@ TEST(Annotations, CsvMayComeFromOtherSystems) {
   EXPECT_TRUE(read.faces[1].points.hasNaN());
 }
 
+TEST(Annotations, CsvKeepsNamesGroupsAndScales) {
+  const TemporaryFolder folder;
+  const Annotations read = read_annotations(
+      folder.write("wings.csv",
+                   "file,group,tip.x,tip.y,\"base, left.x\",\"base, left.y\",scale\n"
+                   "a.jpg,fly 7,1,2,3,4,0.0125\nb.jpg,,5,6,,,\n"));
+  EXPECT_THAT(read.names, ElementsAre("tip", "base, left"));
+  EXPECT_THAT(read.ids, ElementsAre(0, 1));
+  EXPECT_EQ(read.faces[0].group, "fly 7");
+  EXPECT_EQ(read.faces[0].scale, 0.0125);
+  EXPECT_EQ(read.faces[0].points(1, 1), 4);
+  EXPECT_EQ(read.faces[1].scale, 0);
+  EXPECT_TRUE(std::isnan(read.faces[1].points(0, 1)));
+  EXPECT_EQ(read.faces[1].where, (folder / "wings.csv").string() + ":3");
+  write_csv(folder / "again.csv", read);
+  const Annotations again = read_csv(folder / "again.csv");
+  EXPECT_EQ(again.names, read.names);
+  EXPECT_EQ(again.faces[0].group, "fly 7");
+  EXPECT_EQ(again.faces[0].scale, 0.0125);
+  expect_same_points(again.faces[1].points, read.faces[1].points);
+  const auto fails = [&](const std::string& heading, const std::string& why) {
+    expect_error([&] { read_csv(folder.write("h.csv", heading + "\na.jpg,1,2,3,4\n")); },
+                 "h.csv:1: " + why);
+  };
+  fails("file,tip.x,tip.y,tip.x,tip.y", "the heading has the point 'tip' twice");
+  fails("file,tip.x,tip.y,x1,y1", "the heading has points with numbers and points with names");
+  fails("file,tip.x,top.y,x1,y1", "the heading has 'tip.x,top.y', expected");
+  expect_error([&] { read_csv(folder.write("s.csv", "file,x0,y0,scale\na.jpg,1,2,-3\n")); },
+               "s.csv:2: the scale -3");
+}
+
+TEST(Annotations, OtherNamesOfPointsAreToldByTheFirst) {
+  const TemporaryFolder folder;
+  const auto names = [&](const std::string& text) {
+    return point_names(read_annotations(folder.write("n.csv", text)));
+  };
+  const auto ear_tail = names("file,ear.x,ear.y,tail.x,tail.y\na.jpg,1,2,3,4\n");
+  const auto tail_ear = names("file,tail.x,tail.y,ear.x,ear.y\na.jpg,1,2,3,4\n");
+  const auto plain = names("a.jpg,1,2,3,4\n");
+  const auto from_one = names("file,x1,y1,x2,y2\na.jpg,1,2,3,4\n");
+  EXPECT_THAT(from_one, ElementsAre("1", "2"));
+  EXPECT_TRUE(plain.empty());
+  require_same_points(ear_tail, "a.csv", ear_tail, "b.csv");
+  require_same_points(plain, "a.csv", ear_tail, "b.csv");  // nothing is known
+  expect_error([&] { require_same_points(tail_ear, "a.csv", ear_tail, "b.csv"); },
+               "a.csv: point 0 is 'tail', expected 'ear' as in b.csv");
+  expect_error([&] { require_same_points({"ear"}, "a.csv", ear_tail, "b.csv"); },
+               "a.csv: 1 points, expected 2 as in b.csv");
+}
+
+// The trainer makes sizes of them, which must not overflow.
+TEST(Annotations, CoordinatesThatNoPictureHasAreRefused) {
+  const TemporaryFolder folder;
+  const auto fails = [&](const std::string& name, const std::string& text) {
+    expect_error([&] { read_annotations(folder.write(name, text)); },
+                 "'1e12', expected at most 1000000 pixels");
+  };
+  fails("f.csv", "file,x0,y0,x1,y1\n0.pgm,0,0,1e12,1\n");
+  fails("f.txt", "0.pgm 0 0 1e12 1\n");
+  fails("f.pts", "n_points: 1\n{\n1e12 1\n}\n");
+  fails("f.xml", "<image file='a'><box top='1' left='1e12' width='3' height='4'/></image>");
+}
+
+TEST(Annotations, PicturesMayBeElsewhere) {
+  const TemporaryFolder folder;
+  folder.write("pictures/sub/a.png", "");
+  write_pts(folder.write("pts/sub/a.pts", ""), Shape::Constant(2, 2, 7));
+  const Annotations pts = read_annotations(folder / "pts", {.pictures = folder / "pictures"});
+  EXPECT_EQ(pts.faces[0].file, "sub/a.png");
+  EXPECT_EQ(pts.path(pts.faces[0]), folder / "pictures/sub/a.png");
+  const Annotations csv =
+      read_annotations(folder.write("a.csv", "sub/a.png,1,2\n"), {.pictures = folder / "pictures"});
+  EXPECT_EQ(csv.path(csv.faces[0]), folder / "pictures/sub/a.png");
+}
+
 TEST(Annotations, CsvNeedsNoHeading) {
   const TemporaryFolder folder;
   const Annotations read = read_csv(folder.write("faces.csv", "a.jpg,1,2,3,4\n"));
@@ -214,9 +289,14 @@ TEST(Annotations, PartsWithNamesAreNumberedByTheAlphabet) {
   const Annotations read = read_imglab(folder.write(
       "faces.xml",
       "<dataset><images><image file='a.jpg'><box top='0' left='0' width='9' height='9'>"
-      "<part name='tail' x='1' y='2'/><part name='ear' x='3' y='4'/></box></image></images>"));
+      "<part name='tail' x='1' y='2'/><part name='ear' x='3' y='4'/></box></image></images>"
+      "</dataset>"));
   EXPECT_THAT(read.ids, ElementsAre(0, 1));
+  EXPECT_THAT(read.names, ElementsAre("ear", "tail"));
   EXPECT_EQ(read.faces[0].points(0, 0), 3);
+  write_imglab(folder / "again.xml", read);
+  EXPECT_EQ(read_imglab(folder / "again.xml").names, read.names);
+  EXPECT_TRUE(read_imglab(folder.write("numbers.xml", imglab)).names.empty());
 }
 
 TEST(Annotations, ABrokenImglabFileIsNamed) {
@@ -226,6 +306,13 @@ TEST(Annotations, ABrokenImglabFileIsNamed) {
   };
   fails("<dataset>\n<image file='a.jpg'>\n<box top='1' left='2' width='3'>", "f.xml:3: a box");
   fails("<image file='a'>\n<box top='1' left='b' width='3' height='4'/>", "f.xml:2: 'b'");
+  fails("<image file='a'>\n<box top='1' left='2' width='3' height='4'>\n</image>",
+        "f.xml:3: </image>, expected </box> for line 2");
+  fails(
+      "<image file='a'>\n<box top='1' left='2' width='3' height='4'>\n<part name='1' x='1' y='1'/>",
+      "f.xml:2: <box> is not closed");
+  fails("<image file='a'>\n<box top='1' left='2' width='3' height='4'/></image></image>",
+        "f.xml:2: </image> closes nothing");
   fails("<image>", "f.xml:1: a image without the attribute 'file'");
   fails("<part name='1' x='1' y='1'/>", "f.xml:1: a part outside of a box");
   fails("<image file='a'>\n<box top=1", "f.xml:2: not well-formed");
@@ -252,6 +339,27 @@ TEST(Annotations, AStrayImglabPartDoesNotCostTheNextFace) {
   EXPECT_THAT(read.ids, ElementsAre(0));
   ASSERT_EQ(read.faces.size(), 2u);
   EXPECT_EQ(read.faces[0].points.col(0), Eigen::Vector2f(5, 6));
+}
+
+// Each name makes room in every box: few bytes could fill the memory.
+TEST(Annotations, ImglabWithAnotherNameInEveryBoxIsRefused) {
+  const TemporaryFolder folder;
+  std::string text = "<images>";
+  for (int i = 0; i < 5000; ++i)
+    text += "<image file='a'><box top='1' left='2' width='3' height='4'><part name='n" +
+            std::to_string(i) + "' x='1' y='1'/></box></image>";
+  expect_error([&] { read_imglab(folder.write("f.xml", text + "</images>")); },
+               "f.xml: 5000 points in 5000 faces, of which 5000 are known");
+}
+
+// A million of them took minutes, when each looked for its end in all that followed.
+TEST(Annotations, ImglabReadsManyAmpersandsInOnePass) {
+  const TemporaryFolder folder;
+  const std::string name(1'000'000, '&');
+  const Annotations read = read_imglab(folder.write(
+      "f.xml",
+      "<image file='" + name + "&lt;'><box top='1' left='2' width='3' height='4'/></image>"));
+  EXPECT_EQ(read.faces[0].file, name + "<");
 }
 
 // dlib numbers parts in the order of their names as text.
@@ -284,9 +392,21 @@ TEST(Annotations, ListsHoldBoxesPointsOrPtsFiles) {
                  "l.txt:2: " + why);
   };
   fails("b.jpg 2 1 2 3 4", "4 numbers after the count 2, expected 8");
+  fails("b.jpg .5 2 243", "2 numbers after the count 0.5, expected 2");
+  fails("b.jpg 1.5 1 2 3 4 5 6", "6 numbers after the count 1.5, expected 6");
   fails("b.jpg 1 2", "1 points, expected 2");
   fails("b.jpg", "a picture alone");
   fails("b.jpg no.pts", "");
+}
+
+TEST(Annotations, AListOfBoxesBesideOneLineOfVeryManyPointsIsRefused) {
+  const TemporaryFolder folder;
+  std::string text = "a.jpg";
+  for (int i = 0; i < 4000; ++i) text += " 1";
+  text += '\n';
+  for (int i = 0; i < 4000; ++i) text += "b.jpg 1 1 2 3 4\n";
+  expect_error([&] { read_list(folder.write("l.txt", text)); },
+               "l.txt: 2000 points in 4001 faces, of which 2000 are known");
 }
 
 TEST(Annotations, ListsComeBackAsWritten) {
@@ -318,6 +438,7 @@ TEST(Annotations, DamagedFilesEndInFacesOrAnError) {
       {"f.csv", "file,x0,y0,x1,y1\n\"a,b.jpg\",1,2,3,4\nc.jpg,nan,nan,5,6\n"},
       {"f.pts", "version: 1\nn_points: 2\n{\n1 1\n11.5 21\n}\n"},
       {"f.xml", imglab},
+      {"f.tps", "LM=2\n1 2\n3. 4\nIMAGE=a.jpg\nID=1\nLM=2\n-1 -1\n5 6\nIMAGE=b.jpg\nSCALE=.5\n"},
       {"f.txt", "a.jpg 1 1 2 3 4\nb.jpg 10 20 30 40\nc.jpg f.pts\n"}};
   std::mt19937 random(1);
   for (const auto& [name, text] : files) {
@@ -334,7 +455,10 @@ TEST(Annotations, DamagedFilesEndInFacesOrAnError) {
       const auto path = folder.write(name, damaged);
       for (bool skip_bad : {false, true}) {
         try {
-          const Annotations read = read_annotations(path, {.skip_bad = skip_bad});
+          const Annotations read =
+              read_annotations(path, {.skip_bad = skip_bad, .size_of = [](const auto&) {
+                                        return PictureSize{100, 100};
+                                      }});
           EXPECT_FALSE(read.faces.empty());
           for (const Annotation& face : read.faces)
             EXPECT_EQ(face.points.cols(), Eigen::Index(read.ids.size()));

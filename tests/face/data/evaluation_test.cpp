@@ -44,6 +44,49 @@ TEST(Evaluation, AShiftOfAllPointsIsItsLengthOverTheNormaliser) {
   for (double error : result.region_errors) EXPECT_NEAR(error, 0.06, 1e-6);
 }
 
+TEST(Evaluation, PixelsAreRootMeanSquaresAndNotNormalised) {
+  Annotations truth = faces(2);
+  Annotations moved = truth;
+  moved.faces[0].points.col(5) += Eigen::Vector2f(30, 40);  // sqrt(2500 / 68)
+  moved.faces[1].points.row(0).array() += 12;
+  const Evaluation result = evaluate(truth, moved, {.normaliser = Normaliser::pixels});
+  EXPECT_THAT(result.errors, Pointwise(DoubleNear(1e-4), {std::sqrt(2500.0 / 68), 12.0}));
+  EXPECT_NEAR(result.point_errors[5], std::sqrt((2500.0 + 144) / 2), 1e-4);
+  EXPECT_EQ(result.threshold, 10);
+  EXPECT_EQ(result.failure_rate, 0.5);
+  EXPECT_TRUE(std::isnan(result.scaled_mean));
+}
+
+TEST(Evaluation, DistancesAreToldInTheUnitOfTheScales) {
+  Annotations truth = faces(3);
+  Annotations moved = truth;
+  for (Annotation& face : moved.faces) face.points.row(1).array() += 10;
+  truth.faces[0].scale = 0.5;
+  truth.faces[2].scale = 0.1;
+  const Evaluation result = evaluate(truth, moved);
+  EXPECT_NEAR(result.scaled_mean, 3, 1e-5);  // 5 and 1; the second has no scale
+  EXPECT_NEAR(result.scaled_median, 3, 1e-5);
+  EXPECT_NEAR(result.scaled_point_errors[7], 3, 1e-5);
+  EXPECT_NEAR(result.mean, 0.1, 1e-6);
+}
+
+TEST(Evaluation, OtherNamesOrNumbersOfPointsAreRefused) {
+  Annotations truth = faces(1), other = truth;
+  for (int& id : other.ids) ++id;
+  expect_error([&] { evaluate(truth, other); }, "the prediction has no point 0");
+  Annotations three = faces(1, 49);
+  three.ids = {0, 1, 2};
+  three.faces[0].points = Shape::Random(2, 3);
+  Annotations named = three;
+  three.names = {"ear", "tail", "nose"};
+  named.names = {"ear", "nose", "tail"};
+  const EvaluationOptions options{.normaliser = Normaliser::box_diagonal};
+  expect_error([&] { evaluate(three, named, options); },
+               "point 1 is 'nose', expected 'tail' as in the truth");
+  named.names.clear();
+  EXPECT_EQ(evaluate(three, named, options).mean, 0);
+}
+
 TEST(Evaluation, TheAreaIsThatUnderTheCumulativeCurve) {
   const Annotations truth = faces(50);
   Annotations moved = truth;

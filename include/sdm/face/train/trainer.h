@@ -27,6 +27,8 @@ struct TrainerOptions {
   /// model has half the size. Empty: none.
   std::vector<int> mirror;
   UnitPoints unit{-1, -1};
+  /// Kept in the model, for checking what it is measured or taught with. Empty: not known.
+  std::vector<std::string> point_names{};
 
   /// The first one's boxes are the model's default and their deviations give the random starts.
   std::vector<std::string> detectors = {"box"};

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+
+#include "sdm/face/data/annotations.h"
+
+namespace sdm::app {
+
+/// How every command reads annotations: pictures tell their size. `pictures` is the folder of
+/// --images, or empty.
+face::ReadOptions read_options(bool skip_bad, const std::filesystem::path& pictures = {});
+
+/// The size of a picture, from its header where that tells it.
+face::PictureSize size_of_picture(const std::filesystem::path& path);
+
+/// Warns of what makes little sense (sdm/face/data/sense.h), with FILE:LINE, on stderr. Throws
+/// Error then if `strict`.
+void report_sense(const face::Annotations& annotations, bool strict, int threads);
+
+extern const char* const kImagesHelp;
+extern const char* const kStrictHelp;
+
+}  // namespace sdm::app

@@ -1,0 +1,57 @@
+#include "sdm/opencv/picture_size.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <opencv2/imgcodecs.hpp>
+#include <sstream>
+
+#include "sdm/base/error.h"
+#include "sdm/opencv/image.h"
+#include "tests/temporary_folder.h"
+
+namespace sdm::opencv {
+namespace {
+
+void expect_size_as_read(const std::filesystem::path& path, const cv::Size& expected) {
+  const auto picture = read_grey(path);
+  const image::ByteView grey = picture;
+  EXPECT_EQ(cv::Size(grey.width, grey.height), expected) << path;
+  EXPECT_EQ(picture_size(path), expected) << path;
+}
+
+TEST(PictureSize, IsThatOfThePictureAsItIsRead) {
+  const TemporaryFolder folder;
+  const cv::Mat picture(30, 41, CV_8UC3, cv::Scalar(10, 100, 200));
+  for (const char* name : {"a.png", "a.jpg", "a.bmp", "a.pgm", "a.tif"}) {
+    cv::imwrite((folder / name).string(), picture);
+    expect_size_as_read(folder / name, {41, 30});
+  }
+}
+
+TEST(PictureSize, APictureOnItsSideIsUpright) {
+  const TemporaryFolder folder;
+  cv::imwrite((folder / "a.jpg").string(), cv::Mat(30, 41, CV_8UC1, cv::Scalar(90)));
+  std::ostringstream text;
+  text << std::ifstream(folder / "a.jpg", std::ios::binary).rdbuf();
+  const std::string jpeg = text.str();
+  for (const char orientation : {'\1', '\3', '\6', '\x8'}) {
+    // One entry: tag 0x112, a short, one of them.
+    const std::string exif = std::string("Exif\0\0MM\0*\0\0\0\x8\0\1\1\x12\0\3\0\0\0\1\0", 25) +
+                             orientation + std::string("\0\0\0\0\0\0", 6);
+    const auto length = static_cast<char>(exif.size() + 2);
+    const auto path = folder.write(
+        "b.jpg", jpeg.substr(0, 2) + std::string("\xFF\xE1\0", 3) + length + exif + jpeg.substr(2));
+    expect_size_as_read(path, orientation >= 5 ? cv::Size(30, 41) : cv::Size(41, 30));
+  }
+}
+
+TEST(PictureSize, WhatIsNoPictureIsNamed) {
+  const TemporaryFolder folder;
+  for (const char* text : {"", "junk", "\xFF\xD8", "\xFF\xD8\xFF\xC0", "\x89PNG\r\n\x1a\n"})
+    EXPECT_THROW(picture_size(folder.write("a.jpg", text)), Error);
+  EXPECT_THROW(picture_size(folder / "none.png"), Error);
+}
+
+}  // namespace
+}  // namespace sdm::opencv
