@@ -16,6 +16,7 @@
 #include "apps/sdm/numbers.h"
 #include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
+#include "apps/sdm/shipped_model.h"
 #include "report/plot.h"
 #include "report/results.h"
 #include "sdm/base/error.h"
@@ -29,6 +30,7 @@
 #include "sdm/face/detector.h"
 #include "sdm/face/train/adaptation_learner.h"
 #include "sdm/face/train/train_confidence.h"
+#include "sdm/face/train/train_on_base.h"
 #include "sdm/face/train/trainer.h"
 #include "sdm/opencv/image.h"
 
@@ -39,7 +41,7 @@ namespace fs = std::filesystem;
 
 struct TrainArguments {
   fs::path truth, boxes, dev, dev_boxes, output, plot, score_of, images;
-  std::string finder;
+  std::string finder, base;
   std::string preset = "accurate", mirror = "auto", normalisation;
   std::vector<std::string> detectors;
   bool skip_bad = false, no_subpixel = false, no_cross_fit = false, held_out_penalty = false,
@@ -286,6 +288,60 @@ void learn_score(const TrainArguments& arguments) {
              arguments.score_of.string(), faces.size());
 }
 
+// Other points than a finished model's, from few pictures.
+void learn_on_base(const TrainArguments& a) {
+  prepare_output(a.output);
+  const auto base = std::make_shared<const face::Model>(face::Model::load(model_file(a.base)));
+  const auto boxes = read_table(a.boxes);
+  face::BaseTrainerOptions options;
+  face::TrainerOptions reading = options_of(a, boxes);
+  options.unit = a.unit.value_or(options.unit);
+  reading.recipe = base->recipe;
+  reading.recipe.unit = std::max(reading.recipe.unit, options.unit);
+  std::vector<int> ids;
+  const auto faces = read_faces(a, a.truth, boxes, reading, ids);
+  options.detectors = reading.detectors;
+  options.mirror =
+      a.mirror == "auto" || a.mirror == "none" ? std::vector<int>() : face::read_mirror(a.mirror);
+  options.find_mirror = a.mirror == "auto";
+  options.starts = a.starts.value_or(options.starts);
+  options.folds = a.folds.value_or(options.folds);
+  options.seed = a.seed;
+  options.threads = a.threads;
+  options.name = reading.name;
+  options.provenance = a.provenance.empty()
+                           ? fmt::format("sdm train {} --base {} ({})", a.truth.filename().string(),
+                                         fs::path(a.base).filename().string(), base->provenance)
+                           : a.provenance;
+  options.licence = fmt::format("{}; of the base: {}", a.licence, base->licence);
+  fmt::print("{} faces of {} points, on the {} of {}\n", faces.size(), ids.size(), base->points(),
+             base->name);
+  Progress progress("training");
+  face::BaseTrainerObserver observer;
+  observer.progress = [&](double share, const std::string& activity) {
+    progress.update(share, activity);
+  };
+  observer.stage = [&](const face::BaseStage& at) {
+    progress.clear();
+    fmt::print("{}: held out {:.3f} -> {:.3f} % of the unit  (penalty {:.3g}){}\n",
+               at.cell > 0 ? fmt::format("stage with cells of {:.3g} units", at.cell)
+                           : "map from the base's points",
+               100 * at.error_before, 100 * at.error_after, at.penalty,
+               at.kept ? "" : ": not kept");
+    std::fflush(stdout);
+  };
+  const face::TrainedOnBase trained = face::train_on_base(faces, base, options, observer);
+  progress.clear();
+  trained.model.save(a.output);
+  if (trained.lost > 0)
+    fmt::print("the base does not find {} of the faces (score below 0.5)\n", trained.lost);
+  if (!trained.shape3d_message.empty())
+    fmt::print("no head pose, the points in space are not known: {}\n", trained.shape3d_message);
+  fmt::print("wrote {} ({:.2f} MB{}): held-out error {:.3f} % of the unit\n", a.output.string(),
+             static_cast<double>(fs::file_size(a.output)) / 1e6,
+             trained.model.mirror.empty() ? "" : ", mirrored", 100 * trained.error());
+}
+
 void run(const TrainArguments& arguments) {
   const fs::path chart = arguments.plot.empty()
                              ? fs::path(arguments.output).replace_extension("training.svg")
@@ -395,6 +451,11 @@ void add_train(CLI::App& app) {
       "--score-of", a->score_of,
       "Train no maps: take this model's and learn the score of its fits anew; of the "
       "other options only -o, --skip-bad, --seed and --threads count then");
+  command->add_option(
+      "--base", a->base,
+      "Learn these points, from few pictures, as an addition to this model's of other points; of "
+      "the other options only -o, --boxes, --detectors, --mirror (auto finds it), --skip-bad, "
+      "--unit, --starts, --folds, --seed, --threads and the file's own words count then");
   command->add_option("--plot", a->plot, "Chart of the errors; else beside the model");
 
   const std::string look = "What a stage sees";
@@ -456,7 +517,10 @@ void add_train(CLI::App& app) {
   command->add_option("--name", a->name)->group(card);
   command->add_option("--provenance", a->provenance)->group(card);
   command->add_option("--licence", a->licence)->capture_default_str()->group(card);
-  command->callback([a] { a->score_of.empty() ? run(*a) : learn_score(*a); });
+  command->callback([a] {
+    if (!a->base.empty()) return learn_on_base(*a);
+    a->score_of.empty() ? run(*a) : learn_score(*a);
+  });
 }
 
 }  // namespace sdm::app

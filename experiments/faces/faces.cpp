@@ -6,6 +6,7 @@
 
 #include "experiments/faces/face_dlib.h"
 #include "experiments/faces/face_set.h"
+#include "experiments/faces/faces_29.h"
 #include "experiments/faces/faces_photographs.h"
 #include "experiments/registry.h"
 #include "report/error_curves.h"
@@ -280,6 +281,7 @@ void measure(const ExperimentContext& context, const fs::path& folder, Results& 
   results.settings["detector"] = kDetector;
   results.settings["boxes_from_truth"] = c.run.from_truth;
   results.settings["models"] = "face68.sdm and face68-fast.sdm, as shipped";
+  measure_29_points(context, folder, results);
 }
 
 }  // namespace

@@ -43,6 +43,8 @@
 #include "sdm/face/smoothing.h"
 #include "sdm/face/tracker.h"
 #include "sdm/face/train/adaptation_learner.h"
+#include "sdm/face/train/choose_options.h"
+#include "sdm/face/train/cross_validate.h"
 #include "sdm/face/train/mean_shape.h"
 #include "sdm/face/train/train_confidence.h"
 #include "sdm/face/train/train_detector.h"

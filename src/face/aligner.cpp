@@ -21,10 +21,11 @@ struct Aligner::State {
 const Alignment& Aligner::State::run(image::ByteView grey, const Similarity& start, float still) {
   const float moved = descent.run(grey, start, still);
   descent.to_image(result.points);
-  if (std::isfinite(moved) && model->confidence.known()) {
-    result.score = model->confidence.probability(descent.patch_sums());
+  const Model& scored = model->base ? *model->base : *model;
+  if (std::isfinite(moved) && scored.confidence.known()) {
+    result.score = scored.confidence.probability(descent.patch_sums());
   } else {
-    const float ratio = moved / model->typical_step;
+    const float ratio = moved / scored.typical_step;
     result.score = 1 / (1 + ratio * ratio);
   }
   return result;

@@ -18,6 +18,8 @@ constexpr std::pair<image::Normalisation, const char*> kNormalisations[] = {
     {image::Normalisation::l2_hys, "l2_hys"},
     {image::Normalisation::sqrt_l1, "sqrt_l1"}};
 
+constexpr const char* kOnBase = "face-on-base";  // what older readers must not take for a "face"
+
 std::string name_of(image::Normalisation normalisation) {
   for (const auto& [value, name] : kNormalisations)
     if (value == normalisation) return name;
@@ -60,8 +62,18 @@ const BoxConvention& Model::convention(const std::string& detector) const {
 }
 
 void Model::validate() const {
-  recipe.validate();
   const Index n = points();
+  if (base) {
+    require(!base->base, "its base has a base, expected one that starts from its mean shape");
+    base->validate();
+    require(from_base.rows() == 2 * n && from_base.cols() == 2 * base->points() &&
+                from_base.allFinite(),
+            formatted("the map from {} base points to {} is {} x {}, or not finite", base->points(),
+                      n, from_base.rows(), from_base.cols()));
+    require(!confidence.known(), "it has a base and a confidence, expected the base's alone");
+  }
+  // The base's answer may be as good as the pictures can tell.
+  if (!base || !recipe.stages.empty()) recipe.validate();
   require(n >= 2 && n <= 4096, formatted("{} points, expected 2 to 4096", n));
   require(mean.allFinite(), "the mean shape is not finite");
   if (!mirror.empty()) require_mirror(mirror, n);
@@ -141,7 +153,7 @@ io::Model Model::to_model() const {
                            {"sigma_y", one.sigma_y},
                            {"sigma_log_scale", one.sigma_log_scale}});
   io::Model file;
-  file.kind = "face";
+  file.kind = base ? kOnBase : "face";
   nlohmann::ordered_json header{{"name", name},
                                 {"points", points()},
                                 {"mirror", mirror},
@@ -157,6 +169,12 @@ io::Model Model::to_model() const {
                                 {"provenance", provenance},
                                 {"licence", licence}};
   if (!point_names.empty()) header["point_names"] = point_names;
+  if (base) {
+    const io::Model inner = base->to_model();
+    header["base"] = nlohmann::ordered_json::parse(inner.header);
+    for (const auto& [tensor_name, tensor] : inner.tensors) file.put("base." + tensor_name, tensor);
+    file.put("from_base", io::to_tensor(from_base));
+  }
   file.header = header.dump(1);
   file.put("mean", io::to_tensor(mean));
   if (shape3d.cols() > 0) {
@@ -180,7 +198,7 @@ io::Model Model::to_model() const {
 }
 
 Model Model::from_model(const io::Model& file) {
-  file.require_kind("face");
+  if (file.kind != kOnBase) file.require_kind("face");
   Model model;
   try {
     const auto header = nlohmann::json::parse(file.header);
@@ -202,6 +220,16 @@ Model Model::from_model(const io::Model& file) {
                              one.at("sigma_x"), one.at("sigma_y"), one.at("sigma_log_scale")});
     model.mean = file.matrix<float>("mean", 2);
     const Index n = model.points();
+    if (file.kind == kOnBase) {
+      io::Model inner;
+      inner.kind = "face";
+      inner.header = header.at("base").dump();
+      const std::string prefix = "base.";
+      for (const auto& [name, tensor] : file.tensors)
+        if (name.starts_with(prefix)) inner.put(name.substr(prefix.size()), tensor);
+      model.base = std::make_shared<const Model>(from_model(inner));
+      model.from_base = file.matrix<float>("from_base", 2 * n, 2 * model.base->points());
+    }
     if (file.tensors.contains("shape3d")) {
       model.shape3d = file.matrix<float>("shape3d", 3, n);
       model.shape3d_weights = file.vector<float>("shape3d.weight", n);

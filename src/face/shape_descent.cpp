@@ -18,19 +18,41 @@ Cascade<float> small_maps(const Model& model) {
 
 ShapeDescent::ShapeDescent(const Model& model)
     : model_(&model),
+      base_(model.base ? std::make_unique<ShapeDescent>(*model.base) : nullptr),
       maps_(small_maps(model)),
-      solver_(maps_),
       features_(model),
       state_(shape_state_size(model.points())),
-      last_delta_(2 * model.points()) {}
+      last_delta_(2 * model.points()),
+      base_shape_(2, model.base ? model.base->points() : 0) {
+  if (!model.maps.empty()) solver_.emplace(maps_);
+}
 
-void ShapeDescent::start(image::ByteView grey, const Similarity& similarity) {
+float ShapeDescent::start(image::ByteView grey, const Similarity& similarity, float still) {
   features_.start(grey);
+  if (base_) {
+    const float step = base_->run(grey, similarity, still);
+    const Similarity place = base_->place(base_shape_);
+    base_shape_ -= model_->base->mean;
+    put_state(model_->mean, place, state_);
+    state_.head(2 * model_->points()).noalias() +=
+        model_->from_base * Eigen::Map<const Vector<float>>(base_shape_.data(), base_shape_.size());
+    return step;
+  }
   if (!(similarity.scale() > 0) || !std::isfinite(similarity.scale()) ||
       !std::isfinite(similarity.x) || !std::isfinite(similarity.y))
     throw Error(formatted("the face is {} px large at ({}, {}), expected a finite place and size",
                           similarity.scale(), similarity.x, similarity.y));
   put_state(model_->mean, similarity, state_);
+  return 0;
+}
+
+Similarity ShapeDescent::place(Shape& shape) const {
+  to_image(shape);
+  const Similarity fitted = fit_similarity(model_->mean, shape);
+  // A shape that has collapsed has no place of its own.
+  const Similarity place = fitted.scale() > 1e-3F * similarity().scale() ? fitted : similarity();
+  place.to_face(shape, shape);
+  return place;
 }
 
 float ShapeDescent::last_step(bool finite) const {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <memory>
+#include <optional>
+
 #include "face/shape_state.h"
 #include "face/stage_features.h"
 #include "sdm/descent/solve.h"
@@ -9,8 +12,8 @@ namespace sdm::face {
 /// The maps of a model as the descent runs them: from what StageFeatures gives to deltas.
 Cascade<float> small_maps(const Model& model);
 
-/// Brings the mean shape onto a face by the stages of a model. Allocates nothing after
-/// construction. The model must outlive it.
+/// Brings the mean shape onto a face by the stages of a model's base, if it has one, and its own.
+/// Allocates nothing after construction. The model must outlive it.
 class ShapeDescent {
  public:
   explicit ShapeDescent(const Model& model);
@@ -18,41 +21,52 @@ class ShapeDescent {
   ShapeDescent& operator=(const ShapeDescent&) = delete;
 
   /// From the mean shape placed by a similarity. `still`: see shape_step. `hook(stage, state, z)`
-  /// is told of each stage before it moves the shape. Gives the mean distance of the last step, in
-  /// units, infinite where it did not stay finite. Throws Error on an empty picture and on a
-  /// similarity that is not finite or has no size.
+  /// is told of each stage but the base's before it moves the shape. Gives the mean distance of the
+  /// last step (the base's, whose score is the model's), in units, infinite where it did not stay
+  /// finite. Throws Error on an empty picture and on a similarity that is not finite or has no
+  /// size.
   template <class Hook = NoHook>
   float run(image::ByteView grey, const Similarity& similarity, float still = 0, Hook&& hook = {}) {
-    start(grey, similarity);
-    const SolveSummary summary = solver_.solve(
+    const float base_step = start(grey, similarity, still);
+    if (!solver_) return base_step;
+    const SolveSummary summary = solver_->solve(
         state_, features_,
         [&](int stage, const auto& state, const auto& delta, auto&& out) {
           shape_step(model_->recipe, model_->mean, stage, state, delta, out, still);
           if (stage == maps_.stages() - 1) last_delta_ = delta;
         },
         false, hook);
-    return last_step(summary.finite);
+    return base_ && summary.finite ? base_step : last_step(summary.finite);
   }
 
   auto shape() const { return shape_of(state_); }  // in face coordinates
   Similarity similarity() const { return similarity_of(state_); }
   /// The points in pixels.
   void to_image(Eigen::Ref<Shape> points) const { similarity().to_image(shape(), points); }
+  /// Where the shape lies: the similarity that the mean shape fits best, which `similarity` is
+  /// about, and the shape in it.
+  Similarity place(Shape& shape) const;
   /// Pushes the shape off its place.
   void move(const Vector<float>& delta) { state_.head(delta.size()) += delta; }
   /// See StageFeatures, for the shape as it is now.
-  Eigen::Ref<const Vector<float>> patch_sums() { return features_.patch_sums(state_); }
-  Index patch_sums_size() const { return features_.patch_sums_size(); }
+  Eigen::Ref<const Vector<float>> patch_sums() {
+    return base_ ? base_->patch_sums() : features_.patch_sums(state_);
+  }
+  Index patch_sums_size() const {
+    return base_ ? base_->patch_sums_size() : features_.patch_sums_size();
+  }
 
  private:
-  void start(image::ByteView grey, const Similarity& similarity);
+  float start(image::ByteView grey, const Similarity& similarity, float still);
   float last_step(bool finite) const;
 
   const Model* model_;
+  std::unique_ptr<ShapeDescent> base_;
   Cascade<float> maps_;
-  Solver<float> solver_;
+  std::optional<Solver<float>> solver_;  // none: the base's answer is not moved
   StageFeatures features_;
   Vector<float> state_, last_delta_;
+  Shape base_shape_;
 };
 
 }  // namespace sdm::face

@@ -47,6 +47,8 @@ def test(folder):
     assert "test000.pgm" in partly.stderr and json.loads(partly.stdout)["missing"] == 1, partly
     assert json.loads(partly.stdout)["score"]["good"] > 0, partly
 
+    other_points_on_a_base(folder, model, boxes)
+
     # detect: boxes from a file, a broken picture among good ones, points as .pts and drawn.
     found = run("detect", folder / "test", "-m", model, "--boxes", folder / "test_boxes.csv", "--json",
                 code=1)
@@ -78,6 +80,34 @@ def test(folder):
     assert "--model or --predictions" in run(*given, code=2).stderr
     assert "no prediction for any" in run(*given, "-p", folder / "train.csv", code=1).stderr
     assert "test.csv:3" in broken_line(folder, given).stderr
+
+
+def other_points_on_a_base(folder, model, boxes):
+    """The middle between the two upper marks, and the lowest two, learned from the first 30 pictures."""
+    def others(name, count):
+        lines = (folder / f"{name}.csv").read_text().split("\n")[1:count + 1]
+        out = ["file,x0,y0,x1,y1,x2,y2"]
+        for line in lines:
+            file, *numbers = line.split(",")
+            x0, y0, x1, y1, _, _, *rest = map(float, numbers)
+            out.append(",".join([file, f"{(x0 + x1) / 2:.3f}", f"{(y0 + y1) / 2:.3f}", *map(str, rest)]))
+        path = folder / f"{name}_others.csv"
+        path.write_text("\n".join(out) + "\n")
+        return path
+
+    mine = folder / "others.sdm"
+    told = run("train", others("train", 30), "--base", model, "--boxes", folder / "train_boxes.csv", "-o", mine)
+    assert "30 faces of 3 points, on the 5 of marks" in told.stdout and "held-out error" in told.stdout, told
+    measured = json.loads(run("eval", "--truth", others("test", 20), "--normaliser", "box_diagonal", *boxes,
+                              "--model", mine, "--json").stdout)
+    # A triangle of about 50 pixels; the marks are about two pixels wide where they are sharp.
+    assert measured["n"] == 20 and measured["points"] == 3 and measured["mean"] < 0.04, measured
+    found = json.loads(run("detect", folder / "test" / "test001.pgm", "-m", mine, "--boxes",
+                           folder / "test_boxes.csv", "--json", cwd=folder).stdout)
+    assert len(found[0]["faces"][0]["points"]) == 3, found
+    assert "face-on-base" in run("info", mine).stdout
+    again = run("train", folder / "train_others.csv", "--base", mine, "-o", folder / "no.sdm", code=1)
+    assert "has a base itself" in again.stderr and not (folder / "no.sdm").exists(), again
 
 
 def read_pts(path):

@@ -2,6 +2,7 @@
 
 #include "sdm/face/tracker.h"
 #include "sdm/face/train/train_detector.h"
+#include "sdm/face/train/train_on_base.h"
 #include "tests/allocation_count.h"
 #include "tests/face/drawn_faces.h"
 
@@ -12,6 +13,20 @@ TEST(AnAligner, AllocatesNothing) {
   if (!counts_allocations) GTEST_SKIP() << "a sanitizer has a malloc of its own";
   const auto faces = drawn_faces(30, 1);
   const Model model = train(faces, {}, drawn_options()).model;
+  Aligner aligner(model);
+  const int before = allocations;
+  for (const TrainingFace& face : faces) aligner.align(face.picture, face.boxes[0]);
+  EXPECT_EQ(allocations, before);
+}
+
+TEST(AnAligner, AllocatesNothingOnABase) {
+  if (!counts_allocations) GTEST_SKIP() << "a sanitizer has a malloc of its own";
+  const auto faces = drawn_faces(30, 1);
+  const auto base = std::make_shared<const Model>(train(faces, {}, drawn_options()).model);
+  BaseTrainerOptions options;
+  options.starts = 2;
+  options.least_gain = 0;
+  const Model model = train_on_base(faces, base, options).model;
   Aligner aligner(model);
   const int before = allocations;
   for (const TrainingFace& face : faces) aligner.align(face.picture, face.boxes[0]);

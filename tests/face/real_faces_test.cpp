@@ -50,11 +50,13 @@ Split read_split(const std::string& name, std::size_t count) {
   return split;
 }
 
-Evaluation run(const Model& model, const Split& split, const std::vector<int>& ids = {}) {
+Evaluation run(const Model& model, const Split& split, const std::vector<int>& ids = {},
+               const std::string& detector = "haar_alt2") {
   Annotations found = split.truth;
   Aligner aligner(model);
   for (std::size_t i = 0; i < found.faces.size(); ++i)
-    found.faces[i].points = aligner.align(split.pictures[i], *found.faces[i].box).points;
+    found.faces[i].points =
+        aligner.align(split.pictures[i], *found.faces[i].box, model.convention(detector)).points;
   EvaluationOptions options;
   options.ids = ids;
   return evaluate(split.truth, found, options);
@@ -63,9 +65,10 @@ Evaluation run(const Model& model, const Split& split, const std::vector<int>& i
 struct Shipped {
   const char* file;
   double largest_megabytes;
-  /// Of lfpw_test, 68 points, over the distance of the outer eye corners: what a prototype of the
-  /// same recipe, written apart from this code, reaches there. 0.0003 more is noise.
-  double prototype_error;
+  /// Of lfpw_test, 68 points, over the distance of the outer eye corners, as its card says (a
+  /// prototype of the recipe, written apart from this code and trained from Haar's boxes alone,
+  /// reached 0.0323 and 0.0344). 0.0003 more is noise.
+  double error;
 };
 
 // The name of the test in place of the bytes of a pointer.
@@ -77,7 +80,9 @@ TEST_P(AShippedModel, IsSmallAndSaysWhereItComesFrom) {
   const fs::path path = kModels / GetParam().file;
   const Model model = Model::load(path);
   EXPECT_EQ(model.points(), 68);
-  EXPECT_EQ(model.convention().detector, "haar_alt2");
+  EXPECT_EQ(model.convention().detector, "sdm");
+  for (const char* other : {"haar_alt2", "haar_default", "dlib"})
+    EXPECT_NO_THROW(model.convention(other));
   EXPECT_NE(model.licence.find("research"), std::string::npos) << model.licence;
   EXPECT_NE(model.provenance.find("sdm train"), std::string::npos) << model.provenance;
   EXPECT_LT(static_cast<double>(fs::file_size(path)), GetParam().largest_megabytes * 1e6);
@@ -88,7 +93,7 @@ TEST_P(AShippedModel, FindsTheFacesOfThePapersBenchmark) {
   const Model model = Model::load(kModels / GetParam().file);
   const Split test = read_split("lfpw_test", 1000);
   const Evaluation all = run(model, test);
-  EXPECT_LT(all.mean, GetParam().prototype_error + 0.0003);
+  EXPECT_LT(all.mean, GetParam().error + 0.0003);
   // dlib's trees, trained on the same faces: 3.93 % in the mean, 3.44 % of the faces beyond 8 %
   // (LFPW and HELEN test).
   EXPECT_LT(all.mean, 0.0393);
@@ -118,7 +123,8 @@ TEST_P(AShippedModel, LearnsAFaceItErrsOn) {
     one.truth.faces = {dev.truth.faces[i]};
     one.truth.faces[0].box =
         perturbed_box(one.truth.faces[0].points, model.mean, model.convention(), 1000 + i);
-    EXPECT_LT(run(adapter.model(), one).mean, run(model, one).mean) << dev.truth.faces[i].file;
+    EXPECT_LT(run(adapter.model(), one, {}, "sdm").mean, run(model, one, {}, "sdm").mean)
+        << dev.truth.faces[i].file;
   }
 }
 
@@ -197,8 +203,8 @@ TEST_P(AShippedModel, FollowsAFaceAsWellAsItDetectsIt) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of68Points, AShippedModel,
-                         testing::Values(Shipped{"face68.sdm", 8, 0.03232},
-                                         Shipped{"face68-fast.sdm", 3, 0.03440}));
+                         testing::Values(Shipped{"face68.sdm", 8, 0.03205},
+                                         Shipped{"face68-fast.sdm", 3, 0.03385}));
 
 TEST(Training, OnThreeHundredFacesBeatsTheAuthorsSoftwareOnNewOnes) {
   NEEDS_SHARED_DATA();

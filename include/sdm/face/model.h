@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,8 @@ struct CompactMap {
   Index rank() const { return left.cols(); }
 };
 
-/// A trained landmark model: what an Aligner runs and a model file of kind "face" holds.
+/// A trained landmark model: what an Aligner runs and a model file of kind "face" (or "face-on-base",
+/// where it has a base) holds.
 struct Model {
   Recipe recipe;
   Shape mean;               // face coordinates
@@ -53,6 +55,10 @@ struct Model {
   /// The first one is the default.
   std::vector<BoxConvention> boxes;
   std::vector<CompactMap> maps;
+  /// The model of other points that runs first (train/train_on_base.h); null: the mean shape is the
+  /// start. Both have the same face coordinates, boxes and score. The base has no base itself.
+  std::shared_ptr<const Model> base;
+  Matrix<float> from_base;  // the start is mean + from_base (base's shape - base's mean)
   /// The points in space as the training faces tell them, and how much each says of the head's pose
   /// (pose/train/rigid_shape.h, pose/head_pose.h). Empty: not known.
   Eigen::Matrix3Xf shape3d;

@@ -80,6 +80,7 @@ class Trainer {
       });
     }
     result.summary.seconds = watch.seconds();
+    result.states = std::move(states_);
     return result;
   }
 

@@ -68,7 +68,7 @@ double Method::microseconds() const {
 }
 
 Method model_method(std::string name, Model model, const BoxConvention& convention, int stages) {
-  if (stages > 0) {
+  if (stages > 0 && std::size_t(stages) < model.maps.size()) {
     model.maps.resize(std::size_t(stages));
     model.recipe.stages.resize(std::size_t(stages));
     model.confidence = {};  // it is the last stage's

@@ -32,6 +32,8 @@ struct AdaptationLearner::State {
 AdaptationLearner::AdaptationLearner(const Model& model, const AdaptationOptions& options) {
   model.validate();
   options.validate();
+  if (model.base)
+    throw Error("a model on a base cannot be adapted: adapt the base and train on that one");
   state_ = std::make_unique<State>(model, options);
 }
 AdaptationLearner::~AdaptationLearner() = default;

@@ -10,7 +10,13 @@ FaceProblem::FaceProblem(const std::vector<TrainingFace>& faces, const Recipe& r
       recipe_(recipe),
       mean_(mean),
       mirror_(mirror),
-      face_of_sample_(std::move(face_of_sample)) {}
+      face_of_sample_(std::move(face_of_sample)),
+      errors_(face_of_sample_.size(), 0.0) {}
+
+Index FaceProblem::group(Index sample) const {
+  const Index group = faces_[static_cast<std::size_t>(face(sample))].group;
+  return group < 0 ? face(sample) : group;
+}
 
 Index FaceProblem::feature_size(int stage) const {
   return points() * recipe_.hog(stage).size() + 2 * points();
@@ -28,7 +34,7 @@ void FaceProblem::features(Index sample, int stage, ConstVectorRef<float> x,
   }
   if (!canvas) canvas = std::make_unique<Canvas>(recipe_, points());
   const Index patches = out.size() - 2 * points();
-  canvas->draw(faces_[static_cast<std::size_t>(group(sample))].picture, similarity_of(x));
+  canvas->draw(faces_[static_cast<std::size_t>(face(sample))].picture, similarity_of(x));
   canvas->describe(stage, shape_of(x), {out.data(), static_cast<std::size_t>(patches)});
   Eigen::Map<Shape>(out.data() + patches, 2, points()) =
       recipe_.shape_weight * (shape_of(x) - mean_);
@@ -46,9 +52,18 @@ void FaceProblem::step(int stage, ConstVectorRef<float> x, ConstVectorRef<float>
   shape_step(recipe_, mean_, stage, x, delta, out);
 }
 
-double FaceProblem::error(Index /*sample*/, ConstVectorRef<float> delta) const {
-  return static_cast<double>(
-      Eigen::Map<const Shape>(delta.data(), 2, points()).colwise().norm().mean());
+double FaceProblem::error(Index sample, ConstVectorRef<float> delta) const {
+  const Shape& truth = faces_[static_cast<std::size_t>(face(sample))].truth;
+  const auto lengths = Eigen::Map<const Shape>(delta.data(), 2, points()).colwise().norm();
+  double sum = 0, known = 0;
+  if (truth.allFinite()) {
+    sum = static_cast<double>(lengths.mean());
+    known = 1;
+  } else {
+    for (Index p = 0; p < points(); ++p)
+      if (truth.col(p).allFinite()) sum += static_cast<double>(lengths[p]), ++known;
+  }
+  return errors_[static_cast<std::size_t>(sample)] = sum / known;
 }
 
 Symmetry FaceProblem::symmetry(int stage) const {

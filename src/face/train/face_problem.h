@@ -26,15 +26,19 @@ class FaceProblem {
   Index delta_size() const { return 2 * points(); }
   Index feature_size(int stage) const;
   bool template_known() const { return false; }
-  Index group(Index sample) const { return face_of_sample_[static_cast<std::size_t>(sample)]; }
+  Index face(Index sample) const { return face_of_sample_[static_cast<std::size_t>(sample)]; }
+  /// Pictures of one group are held out together.
+  Index group(Index sample) const;
 
   void features(Index sample, int stage, ConstVectorRef<float> x, VectorRef<float> out) const;
   void difference(ConstVectorRef<float> x, ConstVectorRef<float> target,
                   VectorRef<float> out) const;
   void step(int stage, ConstVectorRef<float> x, ConstVectorRef<float> delta,
             VectorRef<float> out) const;
-  /// The mean point distance, in units.
+  /// The mean distance of the points that are known, in units.
   double error(Index sample, ConstVectorRef<float> delta) const;
+  /// The last ones the trainer asked for.
+  const std::vector<double>& errors() const { return errors_; }
   Symmetry symmetry(int stage) const;
 
   /// Told by the trainer of each map.
@@ -53,6 +57,7 @@ class FaceProblem {
   const Shape& mean_;
   const std::vector<int>& mirror_;
   std::vector<Index> face_of_sample_;
+  mutable std::vector<double> errors_;
   // Canvases that no thread is using.
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Canvas>> idle_;

@@ -46,6 +46,40 @@ void symmetrise(Shape& mean, const std::vector<int>& mirror) {
   }
 }
 
+// A complete shape, or the one with the most points, the others' brought in by what they share.
+Shape seed_shape(std::span<const Shape> shapes) {
+  const auto known = [](const Shape& shape) {
+    return shape.cols() - (shape.colwise().sum().array().isNaN()).count();
+  };
+  Shape mean;
+  for (const Shape& shape : shapes)
+    if (mean.cols() == 0 || known(shape) > known(mean)) mean = shape;
+  if (mean.cols() < 2 || known(mean) < 2)
+    throw Error("no shape has two known points, expected at least one");
+  for (bool more = true; more && !mean.allFinite();) {
+    more = false;
+    for (const Shape& shape : shapes) {
+      Shape shared = shape;
+      for (Eigen::Index p = 0; p < mean.cols(); ++p)
+        if (shape.col(p).allFinite()) shared.col(p) = mean.col(p);
+      if (known(shared) < 2 || known(shape) == known(shared)) continue;
+      const Similarity onto = fit_similarity(shape, shared);
+      if (!(onto.scale() > 0)) continue;
+      Shape moved = shape;
+      onto.to_image(shape, moved);
+      for (Eigen::Index p = 0; p < mean.cols(); ++p)
+        if (!mean.col(p).allFinite() && moved.col(p).allFinite()) {
+          mean.col(p) = moved.col(p);
+          more = true;
+        }
+    }
+  }
+  for (Eigen::Index p = 0; p < mean.cols(); ++p)
+    if (!mean.col(p).allFinite())
+      throw Error(formatted("point {} is known in no shape that shares two others", p));
+  return mean;
+}
+
 // Of each component; the upper one of an even number.
 Eigen::Array3d median(const std::vector<Eigen::Array3d>& values) {
   Eigen::Array3d result;
@@ -63,14 +97,12 @@ Eigen::Array3d median(const std::vector<Eigen::Array3d>& values) {
 }  // namespace
 
 Shape mean_shape(std::span<const Shape> shapes, const std::vector<int>& mirror, UnitPoints unit) {
-  Shape mean;
   for (const Shape& shape : shapes) {
     if (shape.cols() != shapes.front().cols())
       throw Error(formatted("a shape has {} points, expected {} as the first one", shape.cols(),
                             shapes.front().cols()));
-    if (mean.cols() == 0 && shape.allFinite()) mean = shape;
   }
-  if (mean.cols() < 2) throw Error("no shape has all its points, expected at least one");
+  Shape mean = seed_shape(shapes);
   if (!mirror.empty()) require_mirror(mirror, mean.cols());
   const auto inside = [&](int p) { return p >= 0 && p < mean.cols(); };
   if (unit != UnitPoints{-1, -1} && !(inside(unit.first) && inside(unit.second)))
@@ -82,20 +114,20 @@ Shape mean_shape(std::span<const Shape> shapes, const std::vector<int>& mirror, 
   Shape aligned = mean;
   for (int round = 0; round < 5; ++round) {
     Eigen::Matrix2Xd sum = Eigen::Matrix2Xd::Zero(2, mean.cols());
+    Eigen::ArrayXd count = Eigen::ArrayXd::Zero(mean.cols());
     Eigen::Vector2d roll(0, 0);
-    double count = 0;
     for (const Shape& shape : shapes) {
-      if (!shape.allFinite()) continue;
       const Similarity similarity = fit_similarity(mean, shape);
       if (!(similarity.scale() > 0)) continue;
       similarity.to_face(shape, aligned);
-      sum += aligned.cast<double>();
+      for (Eigen::Index p = 0; p < mean.cols(); ++p)
+        if (aligned.col(p).allFinite()) sum.col(p) += aligned.col(p).cast<double>(), ++count[p];
       roll +=
           Eigen::Vector2d(static_cast<double>(similarity.a), static_cast<double>(similarity.b)) /
           static_cast<double>(similarity.scale());
-      ++count;
     }
-    mean = (sum / std::max(count, 1.0)).cast<float>();
+    for (Eigen::Index p = 0; p < mean.cols(); ++p)
+      if (count[p] > 0) mean.col(p) = (sum.col(p) / count[p]).cast<float>();
     // Upright by its mirror image, or else turned as the shapes are on average: not as the first
     // of them happens to be.
     if (!mirror.empty()) {

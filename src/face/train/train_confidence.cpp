@@ -6,6 +6,7 @@
 
 #include "face/shape_descent.h"
 #include "face/train/logistic.h"
+#include "sdm/base/error.h"
 #include "sdm/base/random.h"
 #include "sdm/face/train/trial.h"
 #include "sdm/linear/ridge.h"
@@ -106,6 +107,7 @@ linear::LinearPredictor<float> solve(const linear::NormalEquations<float>& equat
 Confidence learn_confidence(const Model& model, const std::vector<TrainingFace>& faces,
                             std::uint64_t seed, ThreadPool& pool,
                             const std::function<void(double share)>& progress) {
+  if (model.base) throw Error("a model on a base has the base's score: learn it for the base");
   std::deque<ShapeDescent> descents;  // one a thread
   for (int i = 0; i < pool.threads(); ++i) descents.emplace_back(model);
   const Index size = descents.front().patch_sums_size();

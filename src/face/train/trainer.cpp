@@ -37,8 +37,9 @@ void check(const std::vector<TrainingFace>& faces, const char* what, Index point
       fail(formatted("it has {} points, expected {}", faces[i].truth.cols(), points));
     Index known = 0;
     for (Index p = 0; p < points; ++p) known += faces[i].truth.col(p).allFinite() ? 1 : 0;
-    if (2 * known < points)
-      fail(formatted("{} of its {} points are known, expected at least half", known, points));
+    if (known < 2 || 4 * known < points)
+      fail(formatted("{} of its {} points are known, expected at least a quarter, and two", known,
+                     points));
     if (bounds(faces[i].truth).sizes().isZero(0)) fail("all its points lie in one place");
   }
 }
@@ -76,54 +77,28 @@ class Trainer {
   }
 
   TrainedFace run(const TrainerObserver& observer) {
-    std::vector<Index> face_of_sample;
-    for (std::size_t i = 0; i < faces_.size(); ++i)
-      face_of_sample.insert(face_of_sample.end(), static_cast<std::size_t>(options_.starts),
-                            static_cast<Index>(i));
-    FaceProblem problem(faces_, options_.recipe, mean_, options_.mirror, face_of_sample);
-    Matrix<float> starts(problem.state_size(), problem.samples()),
-        targets(problem.state_size(), problem.samples());
-    for (Index s = 0; s < problem.samples(); ++s) {
-      const TrainingFace& face = faces_[static_cast<std::size_t>(problem.group(s))];
-      const Shape truth = complete(face.truth, mean_);
-      starts.col(s) = problem.start(
-          start(face, truth, static_cast<int>(s % options_.starts),
-                Random(options_.seed, "training starts", static_cast<std::uint64_t>(s))));
-      targets.col(s) = problem.target(truth);
-    }
-
     TrainedFace result;
     prepare_dev(result);
-    double dev_error = std::numeric_limits<double>::quiet_NaN();
-    std::vector<double> dev_errors;
-    problem.on_learned = [&](int stage, const DescentMap<float>& map) {
-      if (!dev_.empty()) dev_error = advance_dev(stage, map);
-      dev_errors.push_back(dev_error);
-    };
-    TrainObserver inner;
-    inner.estimate = observer.estimate;
-    inner.progress = observer.progress;
-    inner.stage = [&](const StageSummary& stage) {
-      if (observer.stage) observer.stage({stage, dev_error});
-    };
-    const TrainOptions train_options = descent_options();
-    TrainResult<float> trained = sdm::train(problem, starts, targets, train_options, inner);
-    result.summary = std::move(trained.summary);
-    for (std::size_t i = 0; i < result.summary.stages.size(); ++i)
-      result.stages.push_back({result.summary.stages[i], dev_errors[i]});
+    Descent descent = learn_maps(observer);
+    result.summary = std::move(descent.trained.summary);
+    result.stages = std::move(descent.stages);
+    result.held_out = held_out_points(descent.trained.states);
 
     Model& model = result.model;
     model.recipe = options_.recipe;
+    const std::size_t stages =
+        options_.fewest_stages ? best_stage(result.stages) + 1 : result.stages.size();
+    model.recipe.stages.resize(stages);
     model.mean = mean_;
     model.mirror = options_.mirror;
-    model.point_names = options_.point_names;
     model.boxes = boxes_;
     result.shape3d_message = learn_shape3d(model);
     model.name = options_.name;
     model.provenance = options_.provenance;
     model.licence = options_.licence;
-    for (std::size_t i = 0; i < trained.cascade.maps.size(); ++i)
-      model.maps.push_back(compact(trained.cascade.maps[i], mean_.cols(),
+    model.point_names = options_.point_names;
+    for (std::size_t i = 0; i < stages; ++i)
+      model.maps.push_back(compact(descent.trained.cascade.maps[i], mean_.cols(),
                                    options_.recipe.stages[i].cells, options_.mirror));
     model.validate();
     model.typical_step = typical_step(model);
@@ -132,7 +107,102 @@ class Trainer {
     return result;
   }
 
+  std::vector<double> held_out_errors() {
+    std::vector<double> errors;
+    for (const FaceStage& stage : learn_maps({}).stages) errors.push_back(stage.held_out_error);
+    return errors;
+  }
+
  private:
+  struct Descent {
+    TrainResult<float> trained;
+    std::vector<FaceStage> stages;
+  };
+
+  // Missing points are first where the mean shape has them.
+  Descent learn_maps(const TrainerObserver& observer) {
+    std::vector<Shape> truths;
+    bool whole = true;
+    for (const TrainingFace& face : faces_) {
+      truths.push_back(complete(face.truth, mean_));
+      whole = whole && face.truth.allFinite();
+    }
+    if (whole) return descend(truths, observer, options_.checkpoint);
+    TrainerObserver first;
+    first.progress = observer.progress;
+    const std::vector<Shape> found = held_out_points(descend(truths, first, "").trained.states);
+    for (std::size_t i = 0; i < truths.size(); ++i) truths[i] = complete(faces_[i].truth, found[i]);
+    return descend(truths, observer, options_.checkpoint);
+  }
+
+  Descent descend(const std::vector<Shape>& truths, const TrainerObserver& observer,
+                  const std::string& checkpoint) {
+    std::vector<Index> face_of_sample;
+    for (std::size_t i = 0; i < faces_.size(); ++i)
+      face_of_sample.insert(face_of_sample.end(), static_cast<std::size_t>(options_.starts),
+                            static_cast<Index>(i));
+    FaceProblem problem(faces_, options_.recipe, mean_, options_.mirror, face_of_sample);
+    Matrix<float> starts(problem.state_size(), problem.samples()),
+        targets(problem.state_size(), problem.samples());
+    for (Index s = 0; s < problem.samples(); ++s) {
+      const auto face = static_cast<std::size_t>(problem.face(s));
+      starts.col(s) = problem.start(
+          start(faces_[face], truths[face], static_cast<int>(s % options_.starts),
+                Random(options_.seed, "training starts", static_cast<std::uint64_t>(s))));
+      targets.col(s) = problem.target(truths[face]);
+    }
+
+    Descent descent;
+    double dev_error = std::numeric_limits<double>::quiet_NaN();
+    if (!dev_.empty()) start_dev();
+    problem.on_learned = [&](int stage, const DescentMap<float>& map) {
+      if (!dev_.empty()) dev_error = advance_dev(stage, map);
+      descent.stages.push_back({{}, dev_error, held_out_error(problem.errors())});
+    };
+    TrainObserver inner;
+    inner.estimate = observer.estimate;
+    inner.progress = observer.progress;
+    inner.stage = [&](const StageSummary& stage) {
+      descent.stages.back().stage = stage;
+      if (observer.stage) observer.stage(descent.stages.back());
+    };
+    TrainOptions train_options = descent_options();
+    train_options.checkpoint = checkpoint;
+    descent.trained = sdm::train(problem, starts, targets, train_options, inner);
+    // Those of a checkpoint were learned earlier.
+    for (std::size_t i = 0; i < descent.stages.size(); ++i)
+      descent.stages[i].stage = descent.trained.summary.stages[i];
+    return descent;
+  }
+
+  // The mean over the faces of the first start's.
+  double held_out_error(const std::vector<double>& errors) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < faces_.size(); ++i)
+      sum += errors[i * static_cast<std::size_t>(options_.starts)];
+    return sum / static_cast<double>(faces_.size());
+  }
+
+  // The earliest that no later one beats by more than a trifle.
+  static std::size_t best_stage(const std::vector<FaceStage>& stages) {
+    constexpr double kTrifle = 0.002;
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < stages.size(); ++i)
+      if (stages[i].held_out_error < (1 - kTrifle) * stages[best].held_out_error) best = i;
+    return best;
+  }
+
+  std::vector<Shape> held_out_points(const Matrix<float>& states) const {
+    std::vector<Shape> found;
+    Shape points(2, mean_.cols());
+    for (std::size_t i = 0; i < faces_.size(); ++i) {
+      const auto x = states.col(static_cast<Index>(i) * options_.starts);
+      similarity_of(x).to_image(shape_of(x), points);
+      found.push_back(points);
+    }
+    return found;
+  }
+
   // Left empty where the faces do not tell it (too few, or all from one side): gives the reason.
   std::string learn_shape3d(Model& model) const {
     std::vector<pose::Points2> views;
@@ -155,7 +225,14 @@ class Trainer {
       if (const Box box = box_of(face, detector_of_[i]); box.width > 0)
         return boxes_[i].similarity(box);
     // cppcheck-suppress containerOutOfBounds ; there is always a first one
-    return detected_start(truth, mean_, boxes_.front(), random);
+    Similarity similarity = detected_start(truth, mean_, boxes_.front(), random);
+    if (options_.start_roll > 0) {
+      const float angle = options_.start_roll * static_cast<float>(random.normal());
+      const float scale = similarity.a;  // it is upright
+      similarity.a = scale * std::cos(angle);
+      similarity.b = scale * std::sin(angle);
+    }
+    return similarity;
   }
 
   TrainOptions descent_options() const {
@@ -177,7 +254,6 @@ class Trainer {
       };
     options.seed = options_.seed;
     options.threads = options_.threads;
-    options.checkpoint = options_.checkpoint;
     return options;
   }
 
@@ -201,9 +277,13 @@ class Trainer {
     dev_problem_ =
         std::make_unique<FaceProblem>(dev_, options_.recipe, mean_, options_.mirror, order);
     dev_states_.resize(dev_problem_->state_size(), static_cast<Index>(dev_.size()));
+    start_dev();
+    result.dev_start_error = mean_dev_error();
+  }
+
+  void start_dev() {
     for (std::size_t i = 0; i < dev_.size(); ++i)
       dev_states_.col(static_cast<Index>(i)) = dev_problem_->start(dev_frame(i));
-    result.dev_start_error = mean_dev_error();
   }
 
   double advance_dev(int stage, const DescentMap<float>& map) {
@@ -316,6 +396,11 @@ TrainingFace trim(image::ByteView grey, const Shape& truth, std::vector<Box> box
   }
   face.boxes = std::move(boxes);
   return face;
+}
+
+std::vector<double> held_out_errors(const std::vector<TrainingFace>& faces,
+                                    const TrainerOptions& options) {
+  return Trainer(faces, {}, options).held_out_errors();
 }
 
 TrainedFace train(const std::vector<TrainingFace>& faces, const std::vector<TrainingFace>& dev,

@@ -142,6 +142,9 @@ template <class Scalar>
 struct TrainResult {
   Cascade<Scalar> cascade;
   TrainSummary summary;
+  /// Where the samples came to, a column each; with cross-fitting moved by maps that had not seen
+  /// them.
+  Matrix<Scalar> states;
   /// With keep_inverse_covariance, on rank 0: what every stage remembers of its samples.
   std::vector<InverseCovariance> inverse_covariances;
 };

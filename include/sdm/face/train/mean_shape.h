@@ -15,9 +15,8 @@ using UnitPoints = std::pair<int, int>;
 
 /// The Procrustes mean: shapes aligned by similarities, averaged, aligned again; made symmetric and
 /// upright where a mirror is given, else turned as the shapes are on average. The centre of its box
-/// is 0 and its unit is 1. Shapes with a missing point are left out. Throws Error if the sizes
-/// differ, no shape is whole, the mirror does not pair the points (counted from 0), or the unit
-/// names a point that is not there.
+/// is 0 and its unit is 1. Throws Error if the sizes differ, a point is known nowhere, the mirror
+/// does not pair the points (counted from 0), or the unit names a point that is not there.
 Shape mean_shape(std::span<const Shape> shapes, const std::vector<int>& mirror, UnitPoints unit);
 
 /// The shape with missing points put where the mean shape has them.

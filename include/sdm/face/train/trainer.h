@@ -15,8 +15,9 @@ namespace sdm::face {
 /// of TrainerOptions::detectors (without width where nothing was found, or left out).
 struct TrainingFace {
   image::Image<std::uint8_t> picture;
-  Shape truth;
+  Shape truth;  // NaN where a point is not known
   std::vector<Box> boxes;
+  Index group = -1;  // faces of one group (person, specimen) are held out together; -1: its own
 };
 
 /// How to train. Begin with a preset: without stages there is nothing to train.
@@ -36,6 +37,8 @@ struct TrainerOptions {
   /// the true place with noise as the first detector's.
   int starts = 5;
   int box_starts = 2;
+  /// Deviation of the roll of those with noise, in radians.
+  float start_roll = 0;
 
   int folds = 4;
   bool cross_fit = true;
@@ -49,6 +52,8 @@ struct TrainerOptions {
   double rank_tolerance = 0;
   /// Samples farther off than this many units count less, as robust / error; 0: all the same.
   double robust = 0.04;
+  /// Keep only the stages that lower the held-out error.
+  bool fewest_stages = false;
 
   std::uint64_t seed = 1;
   int threads = 0;
@@ -61,11 +66,12 @@ struct TrainerOptions {
   void validate() const;
 };
 
-/// One stage, and the error on faces that training has not seen (NaN without any): mean point
-/// distance over the unit, from the first detector's boxes.
+/// One stage, and the error from the first detector's boxes, mean point distance over the unit: of
+/// the training faces, held out, and on faces that training has not seen (NaN without any).
 struct FaceStage {
   StageSummary stage;
   double dev_error = 0;
+  double held_out_error = 0;
 };
 
 struct TrainerObserver {
@@ -78,6 +84,9 @@ struct TrainedFace {
   Model model;
   TrainSummary summary;
   std::vector<FaceStage> stages;
+  /// What maps that had not seen a training face found in it from the first detector's box (with
+  /// cross_fit; after all stages).
+  std::vector<Shape> held_out;
   double dev_start_error = 0;
   double dev_error = 0;         // of the model as it is stored
   std::string shape3d_message;  // why the model knows no points in space; empty: it knows them
@@ -88,10 +97,15 @@ struct TrainedFace {
 TrainingFace trim(image::ByteView grey, const Shape& truth, std::vector<Box> boxes,
                   const Recipe& recipe);
 
-/// Learns a landmark model (section "Facial feature detection"). `dev` may be empty.
-/// Throws Error on faces without a picture, with another number of points, or with a shape of no
-/// size, naming the face.
+/// Learns a landmark model (section "Facial feature detection"). `dev` may be empty. Where points
+/// are missing it learns twice: the second time they are where the maps that had not seen the face
+/// found them. Throws Error on faces without a picture, with another number of points, with less
+/// than a quarter of them known, or with a shape of no size, naming the face.
 TrainedFace train(const std::vector<TrainingFace>& faces, const std::vector<TrainingFace>& dev,
                   const TrainerOptions& options, const TrainerObserver& observer = {});
+
+/// The maps' held-out errors alone, stage by stage, to choose options by.
+std::vector<double> held_out_errors(const std::vector<TrainingFace>& faces,
+                                    const TrainerOptions& options);
 
 }  // namespace sdm::face
