@@ -298,8 +298,8 @@ void learn_on_base(const TrainArguments& a) {
   options.unit = a.unit.value_or(options.unit);
   reading.recipe = base->recipe;
   reading.recipe.unit = std::max(reading.recipe.unit, options.unit);
-  std::vector<int> ids;
-  const auto faces = read_faces(a, a.truth, boxes, reading, ids);
+  TrainedPoints points;
+  const auto faces = read_faces(a, a.truth, boxes, reading, points);
   options.detectors = reading.detectors;
   options.mirror =
       a.mirror == "auto" || a.mirror == "none" ? std::vector<int>() : face::read_mirror(a.mirror);
@@ -314,8 +314,8 @@ void learn_on_base(const TrainArguments& a) {
                                          fs::path(a.base).filename().string(), base->provenance)
                            : a.provenance;
   options.licence = fmt::format("{}; of the base: {}", a.licence, base->licence);
-  fmt::print("{} faces of {} points, on the {} of {}\n", faces.size(), ids.size(), base->points(),
-             base->name);
+  fmt::print("{} faces of {} points, on the {} of {}\n", faces.size(), points.ids.size(),
+             base->points(), base->name);
   Progress progress("training");
   face::BaseTrainerObserver observer;
   observer.progress = [&](double share, const std::string& activity) {
@@ -330,8 +330,9 @@ void learn_on_base(const TrainArguments& a) {
                at.kept ? "" : ": not kept");
     std::fflush(stdout);
   };
-  const face::TrainedOnBase trained = face::train_on_base(faces, base, options, observer);
+  face::TrainedOnBase trained = face::train_on_base(faces, base, options, observer);
   progress.clear();
+  trained.model.point_names = points.names;
   trained.model.save(a.output);
   if (trained.lost > 0)
     fmt::print("the base does not find {} of the faces (score below 0.5)\n", trained.lost);
