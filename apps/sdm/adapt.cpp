@@ -34,31 +34,27 @@ struct AdaptArguments {
 struct CorrectedFrame {
   fs::path picture;
   face::Shape points;
+  fs::path file;  // the points', and what they are called there
+  std::vector<std::string> names;
 };
 
-face::Annotations read_points(const fs::path& path, const face::Model& model,
-                              const fs::path& model_path) {
-  face::Annotations read = face::read_annotations(path, read_options(false));
-  face::require_same_points(face::point_names(read), path.string(), model.point_names,
-                            model_path.string());
-  return read;
-}
-
-std::vector<CorrectedFrame> corrected_frames(const AdaptArguments& a, const face::Model& model) {
+std::vector<CorrectedFrame> corrected_frames(const AdaptArguments& a) {
   if (a.images.size() != a.points.size())
     throw CLI::ValidationError(fmt::format("{} --image and {} --points, expected one for the other",
                                            a.images.size(), a.points.size()));
   std::vector<CorrectedFrame> frames;
   for (std::size_t i = 0; i < a.images.size(); ++i) {
-    const face::Annotations read = read_points(a.points[i], model, a.model);
+    const face::Annotations read = face::read_annotations(a.points[i], read_options(false));
     if (read.faces.size() != 1)
       throw Error(fmt::format("{}: {} faces, expected the one of {}", a.points[i].string(),
                               read.faces.size(), a.images[i].string()));
-    frames.push_back({a.images[i], read.faces.front().points});
+    frames.push_back(
+        {a.images[i], read.faces.front().points, a.points[i], face::point_names(read)});
   }
   if (!a.frames.empty()) {
-    const face::Annotations read = read_points(a.frames, model, a.model);
-    for (const face::Annotation& one : read.faces) frames.push_back({read.path(one), one.points});
+    const face::Annotations read = face::read_annotations(a.frames, read_options(false));
+    for (const face::Annotation& one : read.faces)
+      frames.push_back({read.path(one), one.points, a.frames, face::point_names(read)});
   }
   if (frames.empty())
     throw CLI::ValidationError(
@@ -99,8 +95,7 @@ void write(const fs::path& path, const face::Model& model, const face::Adaptatio
 
 void adapt(const AdaptArguments& a) {
   if (a.output.empty()) throw CLI::ValidationError("adapt needs -o, the adapted model to write");
-  const face::Model untaught = face::Model::load(a.model);
-  const std::vector<CorrectedFrame> frames = corrected_frames(a, untaught);
+  const std::vector<CorrectedFrame> frames = corrected_frames(a);
   a.options.validate();
   const fs::path state_path = a.state.empty() ? face::Adaptation::beside(a.model) : a.state;
   if (!fs::exists(state_path))
@@ -108,7 +103,10 @@ void adapt(const AdaptArguments& a) {
         fmt::format("{}: not found; the model's adaptation state is written by `sdm train "
                     "--adaptation`, or by `sdm adapt MODEL --learn` from the training faces",
                     state_path.string()));
-  face::Adapter adapter(untaught, face::Adaptation::load(state_path));
+  face::Adapter adapter(face::Model::load(a.model), face::Adaptation::load(state_path));
+  for (const CorrectedFrame& frame : frames)
+    face::require_same_points(frame.names, frame.file.string(), adapter.model().point_names,
+                              a.model.string());
   for (const CorrectedFrame& frame : frames) {
     try {
       const auto grey = opencv::read_grey(frame.picture);
@@ -138,7 +136,9 @@ void adapt(const AdaptArguments& a) {
 
 void learn(const AdaptArguments& a) {
   const face::Model model = face::Model::load(a.model);
-  const face::Annotations faces = read_points(a.learn, model, a.model);
+  const face::Annotations faces = face::read_annotations(a.learn, read_options(false));
+  face::require_same_points(face::point_names(faces), a.learn.string(), model.point_names,
+                            a.model.string());
   const fs::path path = a.output.empty() ? face::Adaptation::beside(a.model) : a.output;
   prepare_output(path);
   face::AdaptationLearner learner(model);

@@ -270,8 +270,9 @@ void learn_on_base(const TrainArguments& a) {
                at.kept ? "" : ": not kept");
     std::fflush(stdout);
   };
-  const face::TrainedOnBase trained = face::train_on_base(faces, base, options, observer);
+  face::TrainedOnBase trained = face::train_on_base(faces, base, options, observer);
   progress.clear();
+  trained.model.point_names = points.names;
   trained.model.save(a.output);
   if (trained.lost > 0)
     fmt::print("the base does not find {} of the faces (score below 0.5)\n", trained.lost);

@@ -201,7 +201,7 @@ std::vector<Exhibit> show(const ExperimentContext& context, const Comparison& c,
        inner_table},
       {"elsewhere", "Reported elsewhere", "",
        "Not measured here, for orientation. LFW-A&C, the paper's second set (RMSE 2.7 px against "
-       "PRA's 2.8), is not at hand and left out.",
+       "PRA's 2.8), is not at hand; who has it runs this with --set.",
        reported_elsewhere()},
       {"stages", "Error by stage",
        "Section 6.3 compares the whole cascade with one linear regression, its first stage alone.",

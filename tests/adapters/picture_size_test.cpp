@@ -23,7 +23,7 @@ void expect_size_as_read(const std::filesystem::path& path, const cv::Size& expe
 TEST(PictureSize, IsThatOfThePictureAsItIsRead) {
   const TemporaryFolder folder;
   const cv::Mat picture(30, 41, CV_8UC3, cv::Scalar(10, 100, 200));
-  for (const char* name : {"a.png", "a.jpg", "a.bmp", "a.pgm", "a.tif"}) {
+  for (const char* name : {"a.png", "a.jpg", "a.bmp", "a.ppm", "a.tif"}) {
     cv::imwrite((folder / name).string(), picture);
     expect_size_as_read(folder / name, {41, 30});
   }

@@ -98,14 +98,14 @@ def sense_is_checked(folder):
     def broken(i, row):
         if i == 3:
             return swap(i, row)
-        return row[:1] + ["300"] + row[2:] if i == 5 else row
+        return row[:1] + ["125"] + row[2:] if i == 5 else row
 
     rewrite(folder / "train.csv", folder / "odd.csv", change=broken)
     rewrite(folder / "train_boxes.csv", folder / "odd_boxes.csv",
             change=lambda i, row: row[:1] + ["5", "5", "8", "8"] if i == 1 else row)
     told = run("convert", folder / "odd.csv", folder / "odd.txt").stderr
     expected = [("odd.csv:3", "does not hold the middle"), ("odd.csv:5", "x and y look swapped"),
-                ("odd.csv:7", "lie outside the picture of 120 x 120: point 0 at (300")]
+                ("odd.csv:7", "lie outside the picture of 120 x 120: point 0 at (125")]
     lines = [line for line in told.splitlines() if line.startswith("warning: ")]
     assert len(lines) == len(expected), told
     for line, (where, what) in zip(lines, expected):

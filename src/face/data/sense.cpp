@@ -89,6 +89,50 @@ double share_in_common(const Eigen::AlignedBox2f& a, const Eigen::AlignedBox2f& 
   return common / std::max(1e-9, double(a.volume()) + double(b.volume()) - common);
 }
 
+bool could_be_corners(const Box& box) { return box.width > box.x && box.height > box.y; }
+
+// How much a number differs from face to face.
+double spread(std::vector<float> values) {
+  const float usual = middle(values);
+  for (float& value : values) value = std::abs(value - usual);
+  return double(middle(values));
+}
+
+// How much the boxes differ in size and place from face to face, seen from the points.
+double spread_of(const std::vector<Eigen::AlignedBox2f>& boxes,
+                 const std::vector<Eigen::AlignedBox2f>& around) {
+  std::vector<float> size, x, y;
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    const float unit = around[i].diagonal().norm();
+    const Eigen::Vector2f off = (boxes[i].center() - around[i].center()) / unit;
+    size.push_back(std::log(boxes[i].diagonal().norm() / unit));
+    x.push_back(off.x());
+    y.push_back(off.y());
+  }
+  return spread(size) + spread(x) + spread(y);
+}
+
+// A detector's boxes lie about points alike in every face. Where they do so only if they are taken
+// for corners, they are; gives the first such face.
+std::optional<std::size_t> first_of_corners(const Annotations& annotations) {
+  std::vector<Eigen::AlignedBox2f> as_given, as_corners, around;
+  std::optional<std::size_t> first;
+  for (std::size_t i = 0; i < annotations.faces.size(); ++i) {
+    const Annotation& face = annotations.faces[i];
+    const Eigen::AlignedBox2f points = bounds(face.points);
+    if (!face.box || points.isEmpty() || !(points.diagonal().norm() > 0)) continue;
+    const Box& box = *face.box;
+    if (!could_be_corners(box)) return {};
+    if (!first) first = i;
+    around.push_back(points);
+    as_given.push_back(area(box.x, box.y, box.x + box.width, box.y + box.height));
+    as_corners.push_back(area(box.x, box.y, box.width, box.height));
+  }
+  if (around.size() < 5 || spread_of(as_corners, around) > 0.5 * spread_of(as_given, around))
+    return {};
+  return first;
+}
+
 std::string box_text(const Box& box) {
   return formatted("the box {},{},{},{}", box.x, box.y, box.width, box.height);
 }
@@ -100,7 +144,7 @@ std::optional<std::string> wrong_box(const Box& box, const Shape& points, const 
   const float room = 0.05F * std::max(box.width, box.height);
   const bool reaches_out = size.width > 0 && (as_given.max().x() > float(size.width) + room ||
                                               as_given.max().y() > float(size.height) + room);
-  if (box.width > box.x && box.height > box.y && (reaches_out || size.width == 0)) {
+  if (could_be_corners(box) && reaches_out) {
     const auto as_corners = area(box.x, box.y, box.width, box.height);
     if (share_in_common(as_corners, around) > 1.5 * share_in_common(as_given, around))
       return box_text(box) + " looks like two corners, expected a corner and a size: x, y, w, h";
@@ -154,6 +198,7 @@ std::vector<Finding> check_sense(const Annotations& annotations,
     throw Error(formatted("{} sizes of pictures for {} faces", sizes.size(), faces.size()));
   const std::vector<bool> swaps = look_swapped(annotations);
   const auto twin_of = twins(annotations);
+  const std::optional<std::size_t> corners = first_of_corners(annotations);
   std::vector<Finding> findings;
   for (std::size_t i = 0; i < faces.size(); ++i) {
     const Annotation& face = faces[i];
@@ -170,7 +215,10 @@ std::vector<Finding> check_sense(const Annotations& annotations,
                      name_of_point(annotations, std::size_t(out.first)), face.points(0, out.first),
                      face.points(1, out.first)));
     }
-    if (face.box)
+    if (corners == i)
+      tell(box_text(*face.box) +
+           ", as all others, looks like two corners, expected a corner and a size: x, y, w, h");
+    if (face.box && !corners)
       if (auto what = wrong_box(*face.box, face.points, size)) tell(std::move(*what));
     if (twin_of[i]) tell(formatted("the same face as {}", place_of(faces[*twin_of[i]])));
   }

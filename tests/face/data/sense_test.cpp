@@ -90,6 +90,24 @@ TEST(Sense, BoxesThatAreCornersAreTold) {
   expect_one(faces, "f.csv:2", "the box 280,280,430,460 looks like two corners");
 }
 
+TEST(Sense, BoxesThatAreAllCornersAreToldOnce) {
+  Annotations faces = good_faces();
+  Random random(2, "boxes");
+  for (Annotation& face : faces.faces) {
+    face.points.array() += float(60 * random.uniform());
+    const Eigen::AlignedBox2f around = bounds(face.points);
+    const float noise = float(2 * random.normal());
+    face.box = Box{around.min().x() - 10 + noise, around.min().y() - 12, around.max().x() + 9,
+                   around.max().y() + 11 + noise};
+  }
+  expect_one(faces, "f.csv:2", "as all others, looks like two corners");
+  for (Annotation& face : faces.faces) {
+    face.box->width -= face.box->x;
+    face.box->height -= face.box->y;
+  }
+  EXPECT_TRUE(findings(faces).empty());
+}
+
 TEST(Sense, BoxesBesideTheirPointsAreTold) {
   Annotations faces = good_faces();
   faces.faces[0].box = Box{400, 100, 100, 100};
