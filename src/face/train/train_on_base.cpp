@@ -230,12 +230,14 @@ class BaseTrainer {
     return static_cast<int>(lost);
   }
 
-  // Mean distance of the known points, in units, over all samples.
+  // Mean distance of the known points, in units, over all samples. No stage here fetches a face
+  // that the base has lost, so how far off it is says nothing of them.
   double error(const Matrix<float>& shapes) const {
     double sum = 0;
     for (Index s = 0; s < samples(); ++s)
-      sum += mean_distance(Eigen::Map<const Shape>(shapes.col(s).data(), 2, points_),
-                           Eigen::Map<const Shape>(targets_.col(s).data(), 2, points_));
+      sum += std::min(static_cast<double>(kGoodFit),
+                      mean_distance(Eigen::Map<const Shape>(shapes.col(s).data(), 2, points_),
+                                    Eigen::Map<const Shape>(targets_.col(s).data(), 2, points_)));
     return sum / static_cast<double>(samples());
   }
 
