@@ -272,7 +272,7 @@ void learn_on_base(const TrainArguments& a) {
   };
   face::TrainedOnBase trained = face::train_on_base(faces, base, options, observer);
   progress.clear();
-  trained.model.point_names = points.names;
+  trained.model.point_names = face::point_names(set.annotations);
   trained.model.save(a.output);
   if (trained.lost > 0)
     fmt::print("the base does not find {} of the faces (score below 0.5)\n", trained.lost);
