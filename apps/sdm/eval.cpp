@@ -25,6 +25,7 @@
 #include "sdm/base/error.h"
 #include "sdm/face/data/boxes.h"
 #include "sdm/face/data/evaluation.h"
+#include "sdm/face/data/markup.h"
 #include "sdm/face/data/methods.h"
 #include "sdm/opencv/image.h"
 
@@ -37,7 +38,7 @@ using Json = nlohmann::ordered_json;
 struct EvalArguments {
   std::vector<std::string> models, predictions;
   fs::path truth, boxes, images;
-  std::string detector, normaliser = "outer_eyes";
+  std::string detector, normaliser;
   std::vector<float> offset;
   int points = 0;
   bool one_stage = false, json = false, skip_bad = false, score = false, strict = false;
@@ -264,6 +265,9 @@ void evaluate(EvalArguments arguments) {
     }
   }
 
+  if (arguments.normaliser.empty())
+    arguments.normaliser =
+        face::markup_of(truth.ids).unit.first >= 0 ? "outer_eyes" : "box_diagonal";
   face::EvaluationOptions options;
   options.normaliser = face::normaliser_from(arguments.normaliser);
   if (arguments.points > 0) options.ids = face::ibug(arguments.points).ids;
@@ -335,11 +339,10 @@ void add_eval(CLI::App& app) {
       ->type_name("SCALE DX DY");
   command->add_option("--points", arguments->points,
                       "Compare 68, 66, 51 or 49 points; default: all that both have");
-  command
-      ->add_option("--normaliser", arguments->normaliser,
-                   "outer_eyes, eye_centres (inter-pupil), box_diagonal, or pixels: the root mean "
-                   "square, not normalised")
-      ->capture_default_str();
+  command->add_option(
+      "--normaliser", arguments->normaliser,
+      "outer_eyes, eye_centres (inter-pupil), box_diagonal, or pixels: the root mean "
+      "square, not normalised; default: outer_eyes, or box_diagonal for other points");
   command->add_flag("--one-stage", arguments->one_stage,
                     "Also the first stage of each model alone: linear regression");
   command->add_flag("--json", arguments->json, "Print the results as JSON on stdout; fractions");

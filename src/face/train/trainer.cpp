@@ -113,7 +113,8 @@ class Trainer {
   }
 
  private:
-  static constexpr int kRounds = 2;
+  static constexpr int kRounds = 6;
+  static constexpr double kSettled = 1;
 
   struct Descent {
     TrainResult<float> trained;
@@ -133,9 +134,20 @@ class Trainer {
     TrainerObserver first;
     first.progress = observer.progress;
     for (int round = 0; round < kRounds; ++round) {
-      const std::vector<Shape> found = held_out_points(descend(truths, first, "").trained.states);
-      for (std::size_t i = 0; i < truths.size(); ++i)
-        truths[i] = faces_[i].truth.array().isNaN().select(found[i], faces_[i].truth);
+      const Descent descent = descend(truths, first, "");
+      const std::vector<Shape> found = held_out_points(descent.trained.states);
+      double moved = 0, missing = 0;
+      for (std::size_t i = 0; i < truths.size(); ++i) {
+        const auto unit = static_cast<double>(fit_similarity(mean_, truths[i]).scale());
+        for (Index p = 0; p < mean_.cols(); ++p) {
+          if (faces_[i].truth.col(p).allFinite()) continue;
+          moved += static_cast<double>((found[i].col(p) - truths[i].col(p)).norm()) / unit;
+          ++missing;
+          truths[i].col(p) = found[i].col(p);
+        }
+      }
+      // What is left is less than the maps' own error.
+      if (moved / missing < kSettled * descent.stages.back().held_out_error) break;
     }
     return descend(truths, observer, options_.checkpoint);
   }

@@ -8,6 +8,7 @@
 
 #include "face/train/face_problem.h"
 #include "sdm/base/error.h"
+#include "sdm/base/random.h"
 #include "sdm/face/aligner.h"
 #include "sdm/io/bytes.h"
 #include "tests/face/drawn_faces.h"
@@ -45,6 +46,45 @@ TEST(ATrainedModel, GetsBetterWithEveryStage) {
     EXPECT_LT(stage.dev_error, before);
     before = stage.dev_error;
   }
+}
+
+std::vector<TrainingFace> with_missing_points(std::vector<TrainingFace> faces, double share) {
+  Random random(7, "missing points");
+  for (TrainingFace& face : faces)
+    for (Index p = 0; p < face.truth.cols(); ++p)
+      if (random.uniform(0, 1) < share)
+        face.truth.col(p).setConstant(std::numeric_limits<float>::quiet_NaN());
+  return faces;
+}
+
+TEST(ATrainedModel, HardlySuffersIfThirtyPercentOfThePointsAreMissing) {
+  const auto faces = drawn_faces(60, 3);
+  std::vector<TrainingFace> missing = with_missing_points(drawn_faces(160, 1), 0.3);
+  // A quarter of the points must be known.
+  std::erase_if(missing, [](const TrainingFace& face) {
+    return face.truth.row(0).array().isNaN().count() > 6;
+  });
+  ASSERT_GT(missing.size(), 150U);
+  const TrainedFace trained = train(missing, {}, drawn_options());
+  EXPECT_LT(mean_error(trained.model, faces), 1.1 * mean_error(drawn_training().model, faces));
+}
+
+TEST(ATrainedModel, KeepsOnlyTheStagesThatLowerTheHeldOutError) {
+  const auto faces = drawn_faces(40, 4);
+  TrainerOptions options = drawn_options();
+  // The last ones look at patches that tell nothing.
+  options.recipe.stages.resize(6, {2, 1, false});
+  options.penalties = {0.01, 0.01, 0.01, 1e-6};
+  const std::vector<double> errors = held_out_errors(faces, options);
+  ASSERT_EQ(errors.size(), 6U);
+  EXPECT_EQ(train(faces, {}, options).model.maps.size(), 6U);
+  options.fewest_stages = true;
+  const TrainedFace trained = train(faces, {}, options);
+  ASSERT_LT(trained.model.maps.size(), 6U);
+  EXPECT_EQ(trained.model.recipe.stages.size(), trained.model.maps.size());
+  const auto least = std::min_element(errors.begin(), errors.end());
+  EXPECT_LT(errors[trained.model.maps.size() - 1], 1.01 * *least);
+  EXPECT_DOUBLE_EQ(trained.stages[0].held_out_error, errors[0]);
 }
 
 TEST(ATrainedModel, SeesAMirroredFaceMirrored) {

@@ -22,8 +22,8 @@ struct ChoiceOptions {
   double seconds = 60;
   /// So many faces, drawn at random, are enough to choose by.
   int faces = 400;
-  std::function<void(const TriedOptions&)> tried;
-  std::function<void(double share)> progress;
+  std::function<void(const TriedOptions&)> tried{};
+  std::function<void(double share)> progress{};
 };
 
 struct Choice {

@@ -95,8 +95,8 @@ TrainingFace trim(image::ByteView grey, const Shape& truth, std::vector<Box> box
                   const Recipe& recipe);
 
 /// Learns a landmark model (section "Facial feature detection"). `dev` may be empty. Where points
-/// are missing it learns three times: then they are where the maps that had not seen the face found
-/// them. Throws Error on faces without a picture, with another number of points, with less
+/// are missing it learns several times, until they are where the maps that have not seen the face
+/// find them. Throws Error on faces without a picture, with another number of points, with less
 /// than a quarter of them known, or with a shape of no size, naming the face.
 TrainedFace train(const std::vector<TrainingFace>& faces, const std::vector<TrainingFace>& dev,
                   const TrainerOptions& options, const TrainerObserver& observer = {});
