@@ -41,13 +41,13 @@ def test(folder):
     again = json.loads(run(*given, "--predictions", f"kept={folder / 'found.csv'}", "--json").stdout)
     assert abs(again["mean"] - whole["mean"]) < 1e-9 and again["name"] == "kept", again
     assert again["time_us_per_face"] is None, again
+    other_points_on_a_base(folder, model, boxes)
+
     # A picture that cannot be read is told and counted, and the rest is measured.
     (folder / "test" / "test000.pgm").write_bytes(b"no picture")
     partly = run(*given, *boxes, "--model", model, "--score", "--json", code=1)
     assert "test000.pgm" in partly.stderr and json.loads(partly.stdout)["missing"] == 1, partly
     assert json.loads(partly.stdout)["score"]["good"] > 0, partly
-
-    other_points_on_a_base(folder, model, boxes)
 
     # detect: boxes from a file, a broken picture among good ones, points as .pts and drawn.
     found = run("detect", folder / "test", "-m", model, "--boxes", folder / "test_boxes.csv", "--json",
