@@ -29,4 +29,13 @@ double finite_median(std::vector<double> values) {
   return *middle;
 }
 
+double finite_quantile(std::vector<double> values, double share) {
+  std::erase_if(values, [](double value) { return !std::isfinite(value); });
+  if (values.empty()) return kNone;
+  const double rank = std::ceil(share * static_cast<double>(values.size())) - 1;
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(std::max(0.0, rank));
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
 }  // namespace sdm::report

@@ -77,9 +77,9 @@ FaceFinder::FaceFinder(const face::Model& model, DetectorChoice choice)
   constexpr Index kShippedPoints = 68;  // of the landmarks that face-detector.sdm was trained on
   const std::string name = choice_.name;
   const bool is_file = name.ends_with(".sdm");
-  const bool is_default = name.empty() && choice_.offset.empty() &&
-                          model.points() == kShippedPoints &&
-                          !shipped_file_or_none("face-detector.sdm").empty();
+  const bool is_default =
+      name.empty() && choice_.offset.empty() && model.convention().detector != kWholePicture &&
+      model.points() == kShippedPoints && !shipped_file_or_none("face-detector.sdm").empty();
   if (app::is_ours(name) || is_default) {
     detector_model_ = std::make_shared<face::DetectorModel>(load_detector(name));
     convention_ = detector_model_->convention();
@@ -103,6 +103,11 @@ face::Detector FaceFinder::detector() const {
 }
 
 face::BoxDetector FaceFinder::box_detector() const {
+  if (choice_.name == kWholePicture)
+    return [](image::ByteView grey) {
+      return std::vector<face::Box>{
+          {0, 0, static_cast<float>(grey.width), static_cast<float>(grey.height)}};
+    };
   if (is_ours()) {
     // The detector is not to outlive its models.
     auto keep = std::make_shared<FaceFinder>(*this);

@@ -19,4 +19,7 @@ struct SheetFace {
 /// The faces side by side: truth green, prediction red.
 cv::Mat contact_sheet(const std::vector<SheetFace>& faces);
 
+/// The same larger, with the numbers of the true points, counted from 0.
+cv::Mat numbered_sheet(const std::vector<SheetFace>& faces);
+
 }  // namespace sdm::app

@@ -12,11 +12,13 @@
 
 #include "apps/sdm/annotations.h"
 #include "apps/sdm/commands.h"
+#include "apps/sdm/cross_validation.h"
 #include "apps/sdm/faces.h"
 #include "apps/sdm/numbers.h"
 #include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
 #include "apps/sdm/shipped_model.h"
+#include "apps/sdm/training_set.h"
 #include "report/plot.h"
 #include "report/results.h"
 #include "sdm/base/error.h"
@@ -29,6 +31,8 @@
 #include "sdm/face/data/sense.h"
 #include "sdm/face/detector.h"
 #include "sdm/face/train/adaptation_learner.h"
+#include "sdm/face/train/choose_options.h"
+#include "sdm/face/train/cross_validate.h"
 #include "sdm/face/train/train_confidence.h"
 #include "sdm/face/train/train_on_base.h"
 #include "sdm/face/train/trainer.h"
@@ -42,7 +46,10 @@ namespace fs = std::filesystem;
 struct TrainArguments {
   fs::path truth, boxes, dev, dev_boxes, output, plot, score_of, images;
   std::string finder, base;
-  std::string preset = "accurate", mirror = "auto", normalisation;
+  std::string preset, mirror = "auto", normalisation;
+  double budget = 60;
+  int cross_validate = 0;
+
   std::vector<std::string> detectors;
   bool skip_bad = false, no_subpixel = false, no_cross_fit = false, held_out_penalty = false,
        adaptation = false, strict = false;
@@ -57,118 +64,42 @@ struct TrainArguments {
   std::uint64_t seed = 1;
   int threads = 0;
   std::string checkpoint, name, provenance, licence = "as the training data's";
-};
 
-// What the points of the training faces are, which those of others must be, too.
-struct TrainedPoints {
-  std::vector<int> ids;
-  std::vector<std::string> names;
+  /// Nothing about the recipe was said.
+  bool automatic() const {
+    return preset.empty() && normalisation.empty() && cells.empty() && cell.empty() &&
+           penalties.empty() && !no_subpixel && !no_cross_fit && !held_out_penalty && !unit &&
+           !canvas && !shape_weight && !outline_scale && !redraws && !starts && !box_starts &&
+           !folds && !pca_energy && !rank_tolerance && !robust && !rank;
+  }
 };
 
 // Every fold needs a picture, and every point must have been seen in as many.
-void require_enough(const face::Annotations& annotations, const fs::path& truth,
-                    const face::TrainerOptions& options) {
+void require_enough(const face::Annotations& annotations, const fs::path& truth, int folds) {
   try {
-    face::require_enough(annotations, static_cast<std::size_t>(std::max(2, options.folds)));
+    face::require_enough(annotations, static_cast<std::size_t>(std::max(2, folds)));
   } catch (const Error& error) {
     throw Error(fmt::format("{}: {}", truth.string(), error.what()));
   }
 }
 
-// The boxes that a detector of our own finds, one detector a thread.
-class Finder {
- public:
-  Finder(const std::string& name, int threads)
-      : model_(load_detector(name)), detectors_(static_cast<std::size_t>(threads)) {}
-
-  /// The box that covers the points best; without width where none lies on them. No landmark model
-  /// verifies: the one that will is not trained yet.
-  face::Box find(image::ByteView grey, const face::Shape& points, int thread) {
-    auto& detector = detectors_[static_cast<std::size_t>(thread)];
-    if (!detector) {
-      face::DetectorOptions options;
-      options.min_score = 0;
-      options.smallest = kSmallest;
-      detector.emplace(model_, options);
-    }
-    std::vector<face::Box> boxes;
-    for (const face::DetectedFace& found : detector->detect(grey)) boxes.push_back(found.box);
-    face::Annotation face;
-    face.points = points;
-    face::give_box(face, boxes);
-    const Eigen::AlignedBox2f around = face::bounds(points);
-    if (!face.box || !around.contains(Eigen::Vector2f(face.box->x + 0.5F * face.box->width,
-                                                      face.box->y + 0.5F * face.box->height)))
-      return {};
-    return *face.box;
-  }
-
- private:
-  static constexpr float kSmallest = 20;
-  face::DetectorModel model_;
-  std::vector<std::optional<face::Detector>> detectors_;
-};
-
-// With the boxes of a file, or those that the annotations have; those of a detector of our own come
-// first.
-std::vector<face::TrainingFace> read_faces(const TrainArguments& arguments, const fs::path& truth,
-                                           const std::optional<face::BoxTable>& table,
-                                           const face::TrainerOptions& options,
-                                           TrainedPoints& points, Finder* finder = nullptr) {
-  face::Annotations annotations =
-      face::read_annotations(truth, read_options(arguments.skip_bad, arguments.images));
-  for (const std::string& skipped : annotations.skipped)
-    fmt::print(stderr, "skipped: {}\n", skipped);
-  const std::vector<std::string> names = face::point_names(annotations);
-  if (points.ids.empty()) {
-    points = {annotations.ids, names};
-    require_enough(annotations, truth, options);
-  }
-  face::require_same_points(names, truth.string(), points.names, arguments.truth.string());
-  if (points.ids != annotations.ids)
-    throw Error(
-        fmt::format("{} has other points than {}", truth.string(), arguments.truth.string()));
-  std::vector<std::vector<face::Box>> boxes;
-  if (table) {
-    const auto first = options.detectors.begin() + (finder ? 1 : 0);
-    boxes = face::boxes_of(annotations, *table, {first, options.detectors.end()});
-  } else {
-    for (const face::Annotation& one : annotations.faces)
-      boxes.push_back({one.box.value_or(face::Box{})});
-  }
-  for (std::size_t i = 0; i < boxes.size(); ++i)  // as the model will start from them
-    if (!boxes[i].empty() && boxes[i][0].width > 0) annotations.faces[i].box = boxes[i][0];
-  report_sense(annotations, arguments.strict, arguments.threads);
-  std::vector<face::TrainingFace> faces(annotations.faces.size());
-  Progress progress("reading " + truth.filename().string());
-  std::vector<fs::path> files;
-  for (const face::Annotation& one : annotations.faces) files.push_back(annotations.path(one));
-  face::PictureWork work;
-  work.progress = [&](double share) { progress.update(share); };
-  work.in_parallel = [&](std::size_t i, image::ByteView grey, int thread) {
-    if (finder)
-      boxes[i].insert(boxes[i].begin(), finder->find(grey, annotations.faces[i].points, thread));
-    faces[i] = face::trim(grey, annotations.faces[i].points, boxes[i], options.recipe);
-  };
-  ThreadPool pool(arguments.threads);
-  const std::vector<std::string> failures =
-      face::read_pictures(files, opencv::read_grey, pool, work);
-  progress.clear();
-  std::vector<face::TrainingFace> good;
-  for (std::size_t i = 0; i < faces.size(); ++i) {
-    if (failures[i].empty()) {
-      good.push_back(std::move(faces[i]));
-      continue;
-    }
-    if (!arguments.skip_bad) throw Error(failures[i]);
-    fmt::print(stderr, "skipped: {}\n", failures[i]);
-  }
-  return good;
+TrainingSetOptions reading_of(const TrainArguments& a) {
+  TrainingSetOptions options;
+  options.images = a.images;
+  options.skip_bad = a.skip_bad;
+  options.strict = a.strict;
+  options.threads = a.threads;
+  return options;
 }
 
 std::optional<face::BoxTable> read_table(const fs::path& path) {
   if (path.empty()) return std::nullopt;
   return face::read_box_table(path);
+}
+
+std::optional<BoxFinder> finder_of(const TrainArguments& a) {
+  if (a.finder.empty()) return std::nullopt;
+  return BoxFinder(a.finder, ThreadPool(a.threads).threads());
 }
 
 image::Normalisation normalisation_of(const std::string& name) {
@@ -180,7 +111,8 @@ image::Normalisation normalisation_of(const std::string& name) {
 
 face::TrainerOptions options_of(const TrainArguments& a,
                                 const std::optional<face::BoxTable>& table) {
-  face::TrainerOptions options = face::TrainerOptions::preset(a.preset);
+  face::TrainerOptions options =
+      face::TrainerOptions::preset(a.preset.empty() ? "accurate" : a.preset);
   face::Recipe& recipe = options.recipe;
   const auto override_with = [](auto& target, const auto& given) {
     if (given) target = *given;
@@ -213,9 +145,10 @@ face::TrainerOptions options_of(const TrainArguments& a,
   options.threads = a.threads;
   options.checkpoint = a.checkpoint;
   options.name = a.name.empty() ? a.output.stem().string() : a.name;
-  options.provenance = a.provenance.empty() ? fmt::format("sdm train {} --preset {}",
-                                                          a.truth.filename().string(), a.preset)
-                                            : a.provenance;
+  options.provenance = !a.provenance.empty() ? a.provenance
+                       : a.preset.empty() ? fmt::format("sdm train {}", a.truth.filename().string())
+                                          : fmt::format("sdm train {} --preset {}",
+                                                        a.truth.filename().string(), a.preset);
   options.licence = a.licence;
   if (table) options.detectors = a.detectors.empty() ? table->by_preference() : a.detectors;
   if (!a.finder.empty())
@@ -263,13 +196,14 @@ void plot(const fs::path& path, const face::TrainedFace& trained) {
 void learn_score(const TrainArguments& arguments) {
   prepare_output(arguments.output);
   face::Model model = face::Model::load(arguments.score_of);
-  face::TrainerOptions options;
-  options.recipe = model.recipe;
-  TrainedPoints points;
   // A score is learned from starts about the true points: no boxes are read.
-  const auto faces = read_faces(arguments, arguments.truth, std::nullopt, options, points);
-  face::require_same_points(points.names, arguments.truth.string(), model.point_names,
-                            arguments.score_of.string());
+  TrainingSetOptions reading = reading_of(arguments);
+  reading.recipe = model.recipe;
+  const TrainingSet set = read_training_set(read_sorted(arguments.truth, reading),
+                                            arguments.truth.filename().string(), reading);
+  const std::vector<face::TrainingFace>& faces = set.faces;
+  face::require_same_points(face::point_names(set.annotations), arguments.truth.string(),
+                            model.point_names, arguments.score_of.string());
   for (const face::TrainingFace& face : faces)
     if (face.truth.cols() != model.points())
       throw Error(fmt::format("{}: faces of {} points, expected {} as {} has",
@@ -294,13 +228,19 @@ void learn_on_base(const TrainArguments& a) {
   const auto base = std::make_shared<const face::Model>(face::Model::load(model_file(a.base)));
   const auto boxes = read_table(a.boxes);
   face::BaseTrainerOptions options;
-  face::TrainerOptions reading = options_of(a, boxes);
+  const face::TrainerOptions given = options_of(a, boxes);
   options.unit = a.unit.value_or(options.unit);
+  TrainingSetOptions reading = reading_of(a);
+  reading.boxes = boxes;
+  reading.detectors = given.detectors;
   reading.recipe = base->recipe;
   reading.recipe.unit = std::max(reading.recipe.unit, options.unit);
-  TrainedPoints points;
-  const auto faces = read_faces(a, a.truth, boxes, reading, points);
-  options.detectors = reading.detectors;
+  std::optional<BoxFinder> finder = finder_of(a);
+  if (finder) reading.finder = &*finder;
+  const TrainingSet set =
+      read_training_set(read_sorted(a.truth, reading), a.truth.filename().string(), reading);
+  const std::vector<face::TrainingFace>& faces = set.faces;
+  options.detectors = given.detectors;
   options.mirror =
       a.mirror == "auto" || a.mirror == "none" ? std::vector<int>() : face::read_mirror(a.mirror);
   options.find_mirror = a.mirror == "auto";
@@ -308,13 +248,13 @@ void learn_on_base(const TrainArguments& a) {
   options.folds = a.folds.value_or(options.folds);
   options.seed = a.seed;
   options.threads = a.threads;
-  options.name = reading.name;
+  options.name = given.name;
   options.provenance = a.provenance.empty()
                            ? fmt::format("sdm train {} --base {} ({})", a.truth.filename().string(),
                                          fs::path(a.base).filename().string(), base->provenance)
                            : a.provenance;
   options.licence = fmt::format("{}; of the base: {}", a.licence, base->licence);
-  fmt::print("{} faces of {} points, on the {} of {}\n", faces.size(), points.ids.size(),
+  fmt::print("{} faces of {} points, on the {} of {}\n", faces.size(), set.annotations.ids.size(),
              base->points(), base->name);
   Progress progress("training");
   face::BaseTrainerObserver observer;
@@ -332,7 +272,7 @@ void learn_on_base(const TrainArguments& a) {
   };
   face::TrainedOnBase trained = face::train_on_base(faces, base, options, observer);
   progress.clear();
-  trained.model.point_names = points.names;
+  trained.model.point_names = face::point_names(set.annotations);
   trained.model.save(a.output);
   if (trained.lost > 0)
     fmt::print("the base does not find {} of the faces (score below 0.5)\n", trained.lost);
@@ -343,40 +283,17 @@ void learn_on_base(const TrainArguments& a) {
              trained.model.mirror.empty() ? "" : ", mirrored", 100 * trained.error());
 }
 
-void run(const TrainArguments& arguments) {
-  const fs::path chart = arguments.plot.empty()
-                             ? fs::path(arguments.output).replace_extension("training.svg")
-                             : arguments.plot;
-  prepare_output(arguments.output);
-  prepare_output(chart);
-  const auto boxes = read_table(arguments.boxes);
-  face::TrainerOptions options = options_of(arguments, boxes);
-  options.validate();
-  TrainedPoints points;
-  std::optional<Finder> finder;
-  if (!arguments.finder.empty())
-    finder.emplace(arguments.finder, ThreadPool(arguments.threads).threads());
-  Finder* const find = finder ? &*finder : nullptr;
-  const auto faces = read_faces(arguments, arguments.truth, boxes, options, points, find);
-  const std::vector<int>& ids = points.ids;
-  options.point_names = points.names;
-  std::vector<face::TrainingFace> dev;
-  if (!arguments.dev.empty()) {
-    const bool beside = arguments.dev_boxes.empty() && boxes;
-    const auto dev_boxes =
-        read_table(beside ? face::boxes_beside(arguments.dev) : arguments.dev_boxes);
-    dev = read_faces(arguments, arguments.dev, dev_boxes, options, points, find);
-  }
-  learn_markup(arguments, ids, options);
-  fmt::print("{} faces of {} points, {} starts each; {} dev faces; {} stages{}\n", faces.size(),
-             ids.size(), options.starts, dev.size(), options.recipe.stages.size(),
-             options.mirror.empty() ? "" : "; mirrored");
-
+// Trains, telling how far it is and what each stage reached.
+face::TrainedFace learn(const std::vector<face::TrainingFace>& faces,
+                        const std::vector<face::TrainingFace>& dev,
+                        const face::TrainerOptions& options) {
   Progress progress("training");
   const auto start = std::chrono::steady_clock::now();
   face::TrainerObserver observer;
   observer.estimate = [&](const TrainEstimate& estimate) {
-    fmt::print("expect {:.0f} s and {:.1f} GB\n", estimate.seconds, estimate.bytes / 1e9);
+    fmt::print("{} stages, {} starts of each face; expect {:.0f} s and {:.1f} GB\n",
+               options.recipe.stages.size(), options.starts, estimate.seconds,
+               estimate.bytes / 1e9);
     std::fflush(stdout);
   };
   observer.progress = [&](const TrainProgress& at) {
@@ -387,15 +304,124 @@ void run(const TrainArguments& arguments) {
   };
   observer.stage = [&](const face::FaceStage& at) {
     progress.clear();
-    fmt::print("stage {}: train {:.3f} -> {:.3f} %", at.stage.stage + 1,
-               100 * at.stage.error_before, 100 * at.stage.error_after);
+    fmt::print("stage {}: train {:.3f} -> {:.3f} %, from the boxes {:.3f} %", at.stage.stage + 1,
+               100 * at.stage.error_before, 100 * at.stage.error_after, 100 * at.held_out_error);
     if (std::isfinite(at.dev_error)) fmt::print(", dev {:.3f} %", 100 * at.dev_error);
     fmt::print("  (penalty {:.3g}, rank {}, {:.1f} s)\n", at.stage.penalty_factor,
                at.stage.rank > 0 ? std::to_string(at.stage.rank) : "whole", at.stage.seconds);
     std::fflush(stdout);
   };
-  const face::TrainedFace trained = face::train(faces, dev, options, observer);
+  return face::train(faces, dev, options, observer);
+}
+
+// Tells what was tried.
+face::Choice choose(const std::vector<face::TrainingFace>& faces,
+                    const face::TrainerOptions& options, double budget, bool tell) {
+  Progress progress("choosing");
+  face::ChoiceOptions choosing;
+  choosing.seconds = budget;
+  if (tell) choosing.progress = [&](double share) { progress.update(share); };
+  choosing.tried = [&](const face::TriedOptions& tried) {
+    if (!tell) return;
+    progress.clear();
+    fmt::print("tried {:<40} held out {:.3f} % in {} stages{}\n", tried.what, 100 * tried.error,
+               tried.stages, tried.better ? ", kept" : "");
+    std::fflush(stdout);
+  };
+  face::Choice choice = face::choose_options(faces, options, choosing);
   progress.clear();
+  if (tell) fmt::print("chosen: {}\n", choice.text);
+  return choice;
+}
+
+// Trains once more without each part, choosing anew each time: nothing of a part is known then.
+std::vector<face::Shape> cross_validate(const TrainArguments& arguments, const TrainingSet& set,
+                                        const face::TrainerOptions& given) {
+  const std::vector<int> parts =
+      face::cross_validation_parts(set.faces, arguments.cross_validate, arguments.seed);
+  Progress progress("cross-validating");
+  return face::cross_validate(
+      set.faces, parts, arguments.seed,
+      [&](const std::vector<face::TrainingFace>& faces, int part) {
+        progress.update(static_cast<double>(part) / arguments.cross_validate);
+        face::TrainerOptions options = given;
+        if (arguments.automatic())
+          options =
+              choose(faces, given, arguments.budget / arguments.cross_validate, false).options;
+        options.checkpoint.clear();
+        return face::train(faces, {}, options).model;
+      });
+}
+
+bool has_boxes(const face::Annotations& annotations) {
+  return std::any_of(annotations.faces.begin(), annotations.faces.end(),
+                     [](const face::Annotation& face) { return face.box.has_value(); });
+}
+
+// Of --boxes, or of a file beside the annotations where these have none.
+std::optional<face::BoxTable> boxes_for(const TrainArguments& a,
+                                        const face::Annotations& annotations) {
+  const fs::path beside = face::boxes_beside(a.truth);
+  if (!a.boxes.empty() || !a.finder.empty() || has_boxes(annotations) || !fs::exists(beside))
+    return read_table(a.boxes);
+  fmt::print("boxes of {}\n", beside.string());
+  return read_table(beside);
+}
+
+// Many pictures are kept smaller, so that they fit in memory.
+float finest_unit(std::size_t pictures) {
+  return pictures > 2000 ? 70.0F : pictures > 500 ? 140.0F : face::kFinestUnit;
+}
+
+void run(const TrainArguments& arguments) {
+  const fs::path chart = arguments.plot.empty()
+                             ? fs::path(arguments.output).replace_extension("training.svg")
+                             : arguments.plot;
+  prepare_output(arguments.output);
+  prepare_output(chart);
+  TrainingSetOptions reading = reading_of(arguments);
+  face::Annotations annotations = read_sorted(arguments.truth, reading);
+  reading.boxes = boxes_for(arguments, annotations);
+  face::TrainerOptions options = options_of(arguments, reading.boxes);
+  options.validate();
+  require_enough(annotations, arguments.truth, options.folds);
+  const std::vector<int> ids = annotations.ids;
+  options.point_names = face::point_names(annotations);
+  std::optional<BoxFinder> finder = finder_of(arguments);
+  if (finder) reading.finder = &*finder;
+  reading.whole_picture = !finder && !reading.boxes && !has_boxes(annotations);
+  if (reading.whole_picture) options.detectors = {kWholePicture};
+  reading.detectors = options.detectors;
+  reading.recipe = options.recipe;
+  if (arguments.automatic()) reading.recipe.unit = finest_unit(annotations.faces.size());
+  const TrainingSet set =
+      read_training_set(std::move(annotations), arguments.truth.filename().string(), reading);
+  const std::vector<face::TrainingFace>& faces = set.faces;
+  std::vector<face::TrainingFace> dev;
+  if (!arguments.dev.empty()) {
+    const bool beside = arguments.dev_boxes.empty() && reading.boxes;
+    reading.boxes = read_table(beside ? face::boxes_beside(arguments.dev) : arguments.dev_boxes);
+    face::Annotations held = read_sorted(arguments.dev, reading);
+    face::require_same_points(face::point_names(held), arguments.dev.string(), options.point_names,
+                              arguments.truth.string());
+    if (held.ids != ids)
+      throw Error(fmt::format("{} has other points than {}", arguments.dev.string(),
+                              arguments.truth.string()));
+    dev = read_training_set(std::move(held), arguments.dev.filename().string(), reading).faces;
+  }
+  learn_markup(arguments, ids, options);
+  fmt::print("{} faces of {} points{}; {} dev faces{}\n", faces.size(), ids.size(),
+             reading.whole_picture ? ", each found from its whole picture" : "", dev.size(),
+             options.mirror.empty() ? "" : "; mirrored");
+  const face::TrainerOptions given = options;
+  if (arguments.automatic()) {
+    const face::Choice choice = choose(faces, given, arguments.budget, true);
+    options = choice.options;
+    if (arguments.provenance.empty())
+      options.provenance += fmt::format("; chosen among {} settings by held-out error: {}",
+                                        choice.tried.size(), choice.text);
+  }
+  const face::TrainedFace trained = learn(faces, dev, options);
   trained.model.save(arguments.output);
   plot(chart, trained);
   if (arguments.adaptation) {
@@ -405,6 +431,9 @@ void run(const TrainArguments& arguments) {
   }
   if (!arguments.checkpoint.empty()) fs::remove(arguments.checkpoint);
   fmt::print("{}\n", trained.summary.brief_report());
+  if (trained.model.maps.size() < trained.stages.size())
+    fmt::print("{} of {} stages kept: the others do not lower the held-out error\n",
+               trained.model.maps.size(), trained.stages.size());
   for (const face::BoxConvention& box : trained.model.boxes)
     fmt::print("boxes of {}: unit {:.4f} widths, centre + ({:.4f}, {:.4f}) widths\n", box.detector,
                box.scale, box.dx, box.dy);
@@ -415,6 +444,9 @@ void run(const TrainArguments& arguments) {
                options.unit.first < 0 ? "the unit" : "the outer eye corners' distance");
   fmt::print("wrote {} ({:.2f} MB) and {}\n", arguments.output.string(),
              static_cast<double>(fs::file_size(arguments.output)) / 1e6, chart.string());
+  if (arguments.cross_validate > 0)
+    report_cross_validation(set, cross_validate(arguments, set, given), arguments.cross_validate,
+                            arguments.output);
 }
 
 }  // namespace
@@ -436,9 +468,25 @@ void add_train(CLI::App& app) {
                       "others: sdm (ours, of faces) or the file of one trained by train-detector");
   command->add_option("--dev", a->dev, "Annotations to measure on, never trained on");
   command->add_option("--dev-boxes", a->dev_boxes, "Their boxes; else DEV_boxes.csv beside them");
-  command->add_option("--preset", a->preset, "The recipe to start from")
-      ->check(CLI::IsMember({"accurate", "fast", "paper"}))
+  command
+      ->add_option("--preset", a->preset,
+                   "A recipe that is known, for faces; without it and without options of the "
+                   "recipe it is chosen by held-out error")
+      ->check(CLI::IsMember({"accurate", "fast", "paper"}));
+  command
+      ->add_option("--budget", a->budget,
+                   "Seconds of one core to choose the recipe in; reckoned, so that every machine "
+                   "chooses the same")
+      ->transform(CLI::AsNumberWithUnit(
+          std::map<std::string, double>{{"s", 1.0}, {"min", 60.0}, {"h", 3600.0}}))
+      ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  command
+      ->add_option("--cross-validate", a->cross_validate,
+                   "Also learn without each of so many parts of the pictures and tell the error "
+                   "of every point there: table, JSON, plot, and labels to doubt. A group (column "
+                   "`group`, ID of .tps) stays together")
+      ->check(CLI::Range(2, 1000));
   command
       ->add_option("--mirror", a->mirror,
                    "auto (known for the 68 points), none, or a file with each point's partner")

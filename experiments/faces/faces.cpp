@@ -254,7 +254,7 @@ void measure(const ExperimentContext& context, const fs::path& folder, Results& 
   options.clock = processor_seconds;
   options.seed = context.seed;
   options.threads = context.threads;
-  options.progress = [&](double share) { context.report(0.5 * share, "finding landmarks"); };
+  options.progress = [&](double share) { context.report(0.1 * share, "finding landmarks"); };
   c.run = face::run_methods(c.truth, c.methods, opencv::read_grey, options);
   if (!c.run.unreadable.empty()) throw Error(c.run.unreadable.front());
   c.all = evaluate_all(c.truth, c.methods, 68);
@@ -269,9 +269,9 @@ void measure(const ExperimentContext& context, const fs::path& folder, Results& 
   context.say("49 points\n" + format_table(inner_table.lines));
 
   LineChart stages;
-  options.progress = [&](double share) { context.report(0.5 + 0.25 * share, "stages"); };
+  options.progress = [&](double share) { context.report(0.1 + 0.05 * share, "stages"); };
   stages.series.push_back(stage_errors(kAccurate, accurate, c.truth, options, results));
-  options.progress = [&](double share) { context.report(0.75 + 0.25 * share, "stages"); };
+  options.progress = [&](double share) { context.report(0.15 + 0.05 * share, "stages"); };
   stages.series.push_back(stage_errors(kFast, fast, c.truth, options, results));
 
   results.exhibits = show(context, c, stages, all_table, inner_table);

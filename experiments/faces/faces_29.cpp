@@ -97,7 +97,7 @@ void measure_29_points(const ExperimentContext& context, const fs::path& folder,
     for (std::size_t i = 0; i < faces.size(); ++i)
       if (i % kFolds != fold) training.push_back(faces[i]);
     for (Learner& one : learners) {
-      context.report(double(fold) / double(folds), "29 points, cross-validation");
+      context.report(0.2 + 0.8 * double(fold) / double(folds), "29 points, cross-validation");
       const face::Model model = face::train_on_base(training, base, one.options).model;
       face::Aligner aligner(model);
       for (std::size_t i = fold; i < faces.size(); i += kFolds) {

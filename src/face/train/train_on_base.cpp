@@ -230,19 +230,19 @@ class BaseTrainer {
     return static_cast<int>(lost);
   }
 
-  // Mean distance of the known points, in units, over all samples.
+  // Mean distance of the known points, in units, over all samples. No stage here fetches a face
+  // that the base has lost, so how far off it is says nothing of them.
   double error(const Matrix<float>& shapes) const {
     double sum = 0;
     for (Index s = 0; s < samples(); ++s)
-      sum += mean_distance(Eigen::Map<const Shape>(shapes.col(s).data(), 2, points_),
-                           Eigen::Map<const Shape>(targets_.col(s).data(), 2, points_));
+      sum += std::min(static_cast<double>(kGoodFit),
+                      mean_distance(Eigen::Map<const Shape>(shapes.col(s).data(), 2, points_),
+                                    Eigen::Map<const Shape>(targets_.col(s).data(), 2, points_)));
     return sum / static_cast<double>(samples());
   }
 
-  // Fits one point for each penalty: leaves out each fold for `held`, and gives the fits to all.
-  std::vector<Predictor> fit(Index p, const PointSamples& data,
-                             const std::vector<double>& penalties,
-                             std::vector<HeldOut>& held) const {
+  // Fits one point for each penalty: without each fold for `held`, and gives the fits to all.
+  std::vector<Predictor> fit(Index p, const PointSamples& data, std::vector<HeldOut>& held) const {
     const Index size = data.features.rows(), count = samples();
     const auto folds = static_cast<std::size_t>(options_.folds);
     ThreadPool alone(1);
@@ -273,6 +273,7 @@ class BaseTrainer {
     };
     std::vector<Predictor> all;
     for (HeldOut& one : held) {
+      all.push_back(solve(folds, one.penalty));
       for (std::size_t f = 0; f < folds; ++f) {
         const Predictor predictor = solve(f, one.penalty);
         for (Index s = 0; s < count; ++s)
@@ -283,7 +284,6 @@ class BaseTrainer {
                     .cast<float>();
       }
     }
-    for (const double penalty : penalties) all.push_back(solve(folds, penalty));
     return all;
   }
 
@@ -301,7 +301,7 @@ class BaseTrainer {
       held.push_back({penalty, Matrix<float>::Zero(2 * points_, samples())});
     std::vector<std::vector<Predictor>> fits(static_cast<std::size_t>(points_));
     pool_.run(points_, [&](Index p, int) {
-      fits[static_cast<std::size_t>(p)] = fit(p, samples_of(p), penalties, held);
+      fits[static_cast<std::size_t>(p)] = fit(p, samples_of(p), held);
     });
     Learned best;
     best.error = std::numeric_limits<double>::infinity();
@@ -335,13 +335,9 @@ class BaseTrainer {
           (base_->mean.colwise() - mean_.col(p)).colwise().norm().transpose().cast<double>();
     Matrix<float> prior = Matrix<float>::Zero(2 * points_, 2 * base_points);
     for (Index p = 0; p < points_; ++p) {
-      const auto bell = [&](double width) {
-        const double nearest = distance.col(p).minCoeff();
-        return ((nearest * nearest - distance.col(p).array().square()) / (2 * width * width))
-            .exp()
-            .eval();
-      };
-      Eigen::ArrayXd weights = bell(static_cast<double>(options_.near));
+      const double nearest = distance.col(p).minCoeff(), width = static_cast<double>(options_.near);
+      Eigen::ArrayXd weights =
+          ((nearest * nearest - distance.col(p).array().square()) / (2 * width * width)).exp();
       weights /= weights.sum();
       for (Index q = 0; q < base_points; ++q)
         prior(2 * p, 2 * q) = prior(2 * p + 1, 2 * q + 1) = static_cast<float>(weights[q]);

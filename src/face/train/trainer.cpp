@@ -82,7 +82,6 @@ class Trainer {
     Descent descent = learn_maps(observer);
     result.summary = std::move(descent.trained.summary);
     result.stages = std::move(descent.stages);
-    result.held_out = held_out_points(descent.trained.states);
 
     Model& model = result.model;
     model.recipe = options_.recipe;
@@ -114,12 +113,15 @@ class Trainer {
   }
 
  private:
+  static constexpr int kRounds = 2;
+
   struct Descent {
     TrainResult<float> trained;
     std::vector<FaceStage> stages;
   };
 
-  // Missing points are first where the mean shape has them.
+  // Missing points are first where the mean shape has them, and then where the maps that have not
+  // seen the face find them: what regression with a weight of 0 for them comes to.
   Descent learn_maps(const TrainerObserver& observer) {
     std::vector<Shape> truths;
     bool whole = true;
@@ -130,8 +132,11 @@ class Trainer {
     if (whole) return descend(truths, observer, options_.checkpoint);
     TrainerObserver first;
     first.progress = observer.progress;
-    const std::vector<Shape> found = held_out_points(descend(truths, first, "").trained.states);
-    for (std::size_t i = 0; i < truths.size(); ++i) truths[i] = complete(faces_[i].truth, found[i]);
+    for (int round = 0; round < kRounds; ++round) {
+      const std::vector<Shape> found = held_out_points(descend(truths, first, "").trained.states);
+      for (std::size_t i = 0; i < truths.size(); ++i)
+        truths[i] = faces_[i].truth.array().isNaN().select(found[i], faces_[i].truth);
+    }
     return descend(truths, observer, options_.checkpoint);
   }
 
@@ -192,13 +197,17 @@ class Trainer {
     return best;
   }
 
+  // The mean over the starts of each face.
   std::vector<Shape> held_out_points(const Matrix<float>& states) const {
     std::vector<Shape> found;
     Shape points(2, mean_.cols());
     for (std::size_t i = 0; i < faces_.size(); ++i) {
-      const auto x = states.col(static_cast<Index>(i) * options_.starts);
-      similarity_of(x).to_image(shape_of(x), points);
-      found.push_back(points);
+      found.push_back(Shape::Zero(2, mean_.cols()));
+      for (int k = 0; k < options_.starts; ++k) {
+        const auto x = states.col(static_cast<Index>(i) * options_.starts + k);
+        similarity_of(x).to_image(shape_of(x), points);
+        found.back() += points / static_cast<float>(options_.starts);
+      }
     }
     return found;
   }

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "sdm/base/error.h"
+#include "sdm/base/random.h"
 #include "sdm/face/aligner.h"
 #include "sdm/face/tracker.h"
 #include "sdm/face/train/adaptation_learner.h"
@@ -117,8 +118,9 @@ TEST(TrainingOnABase, FindsWhatTheBaseCannotTellByItsStages) {
   const TrainedOnBase map_alone = train_on_base(faces, drawn_base(), options);
   EXPECT_TRUE(map_alone.model.maps.empty());
   EXPECT_LT(test_error(whole.model, fresh), 0.7 * test_error(map_alone.model, fresh));
-  // What it says of itself is what new faces show.
-  EXPECT_NEAR(whole.error() / test_error(whole.model, fresh), 1, 0.25);
+  // What it says of itself, which counts bad starts too, is about what new faces show.
+  EXPECT_GT(whole.error(), 0.8 * test_error(whole.model, fresh));
+  EXPECT_LT(whole.error(), 3 * test_error(whole.model, fresh));
 }
 
 TEST(TrainingOnABase, KeepsNoStageThatLowersNoHeldOutError) {

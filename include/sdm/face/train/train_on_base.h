@@ -26,7 +26,7 @@ struct BaseTrainerOptions {
 
   /// Each new point begins as the mean of the base's points about it, weighted by
   /// exp(-d^2 / (2 near^2)), d in units; what the regression may add to it lies within `reach`.
-  float near = 0.04F, reach = 0.2F;
+  float near = 0.08F, reach = 0.2F;
   std::vector<double> map_penalties = {0.3, 1, 3, 10, 30};
 
   /// The stages: each takes the cell that gives the least held-out error, in units, and is kept
@@ -48,7 +48,8 @@ struct BaseTrainerOptions {
   void validate() const;
 };
 
-/// What was learned first, or in a stage: held-out errors, mean point distances in units.
+/// What was learned first, or in a stage: held-out errors, mean point distances in units over all
+/// starts, where one that is farther off than kGoodFit counts as that.
 struct BaseStage {
   float cell = 0;  // in units; 0: the map from the base's points
   double penalty = 0;

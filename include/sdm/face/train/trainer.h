@@ -84,9 +84,6 @@ struct TrainedFace {
   Model model;
   TrainSummary summary;
   std::vector<FaceStage> stages;
-  /// What maps that had not seen a training face found in it from the first detector's box (with
-  /// cross_fit; after all stages).
-  std::vector<Shape> held_out;
   double dev_start_error = 0;
   double dev_error = 0;         // of the model as it is stored
   std::string shape3d_message;  // why the model knows no points in space; empty: it knows them
@@ -98,8 +95,8 @@ TrainingFace trim(image::ByteView grey, const Shape& truth, std::vector<Box> box
                   const Recipe& recipe);
 
 /// Learns a landmark model (section "Facial feature detection"). `dev` may be empty. Where points
-/// are missing it learns twice: the second time they are where the maps that had not seen the face
-/// found them. Throws Error on faces without a picture, with another number of points, with less
+/// are missing it learns three times: then they are where the maps that had not seen the face found
+/// them. Throws Error on faces without a picture, with another number of points, with less
 /// than a quarter of them known, or with a shape of no size, naming the face.
 TrainedFace train(const std::vector<TrainingFace>& faces, const std::vector<TrainingFace>& dev,
                   const TrainerOptions& options, const TrainerObserver& observer = {});
