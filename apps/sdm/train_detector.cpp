@@ -21,6 +21,8 @@
 #include "sdm/face/data/boxes.h"
 #include "sdm/face/data/markup.h"
 #include "sdm/face/data/read_pictures.h"
+#include "sdm/face/detector.h"
+#include "sdm/image/resample.h"
 #include "sdm/opencv/image.h"
 
 namespace sdm::app {
@@ -114,9 +116,17 @@ void run(const DetectorArguments& a) {
     files.push_back(file);
   }
   read_all(a, "backgrounds", files, [&](std::size_t i, image::ByteView grey) {
-    image::Image<std::uint8_t> copy(grey.width, grey.height);
-    for (int y = 0; y < grey.height; ++y) std::copy_n(grey.row(y), grey.width, &copy(0, y));
+    // No larger than the detector will search it: many of them are in memory at once.
+    int factor = 1;
+    while (std::max(grey.width, grey.height) / factor > face::DetectorOptions().max_side)
+      factor *= 2;
+    image::Image<std::uint8_t> copy(grey.width / factor, grey.height / factor);
+    image::shrink(grey.crop(0, 0, copy.width() * factor, copy.height() * factor), factor, copy);
     backgrounds[i].picture = std::move(copy);
+    for (face::Box& box : backgrounds[i].objects) {
+      const auto f = static_cast<float>(factor);
+      box = {box.x / f, box.y / f, box.width / f, box.height / f};
+    }
   });
   std::erase_if(backgrounds,
                 [](const face::Background& one) { return one.picture.view().empty(); });
