@@ -77,9 +77,11 @@ void TrackerModel::validate() const {
   if (pixels.known()) {
     const Index size = Index(pixels.canvas.width) * pixels.canvas.height;
     require(pixels.pixels.size() == size && pixels.slope_u.size() == size &&
-                pixels.slope_v.size() == size,
+                pixels.slope_v.size() == size && pixels.blurs.rows() == size &&
+                pixels.blurs.cols() == PixelTemplate::kBlurs,
             "the pixels of the tracker's model do not fit their canvas");
-    require(pixels.pixels.allFinite() && pixels.slope_u.allFinite() && pixels.slope_v.allFinite(),
+    require(pixels.pixels.allFinite() && pixels.slope_u.allFinite() && pixels.slope_v.allFinite() &&
+                pixels.blurs.allFinite(),
             "a pixel of the tracker's model is not finite");
   }
   require(!score.known() || (score.weights.size() == kScoreFeatures && pixels.known()),
@@ -109,6 +111,7 @@ io::Model TrackerModel::to_model() const {
     model.put("pixels", io::to_tensor(pixels.pixels));
     model.put("slope_u", io::to_tensor(pixels.slope_u));
     model.put("slope_v", io::to_tensor(pixels.slope_v));
+    model.put("blurs", io::to_tensor(pixels.blurs));
   }
   if (score.known()) {
     Vector<float> line(kScoreFeatures + 1);
@@ -157,6 +160,7 @@ TrackerModel TrackerModel::from_model(const io::Model& model) {
     tracker.pixels.pixels = model.vector<float>("pixels");
     tracker.pixels.slope_u = model.vector<float>("slope_u");
     tracker.pixels.slope_v = model.vector<float>("slope_v");
+    tracker.pixels.blurs = model.matrix<float>("blurs");
   }
   if (scored) {
     const Vector<float> line = model.vector<float>("score", kScoreFeatures + 1);

@@ -14,9 +14,12 @@ namespace sdm::rigid {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-// Below this score the maps run again, with weights.
-constexpr double kSure = 0.9;
+// Below this score, and where more than this share of the cells shows something else, the maps run
+// again, with weights.
+constexpr double kSure = 0.7;
+constexpr double kCovered = 0.12;
 constexpr int kWeightedPasses = 3;
+constexpr float kBest = 0.6F;  // the part of the template that must be seen
 // What a scan of the whole frame gives must be surer than what is followed.
 constexpr double kFound = 0.8;
 // A lost template is scanned for at one of these sizes a frame, over that it had last.
@@ -90,7 +93,7 @@ Track Tracker::update(image::ByteView frame) {
 }
 
 bool Tracker::better(const Track& a, const Track& b) const {
-  return model_->score.known() ? a.score > b.score : a.difference < b.difference;
+  return model_->score.known() ? a.correlation > b.correlation : a.difference < b.difference;
 }
 
 Track Tracker::align(image::ByteView frame, const Warp& start) {
@@ -104,42 +107,58 @@ Track Tracker::align(image::ByteView frame, const Warp& start) {
 }
 
 Track Tracker::settle(image::ByteView frame, const Warp& start) {
-  Track track = descend(frame, start, false);
-  if (!model_->score.known()) return track;
-  // First from the same place, as what covers a part has led the maps away; then from the best.
-  for (int pass = 0; pass < kWeightedPasses && track.score < kSure; ++pass) {
-    const Track again = descend(frame, pass == 0 ? start : track.warp, pass != 1);
+  Track track = descend(frame, start, Way::maps);
+  if (!model_->score.known() || !std::isfinite(track.difference)) return track;
+  if (track.score >= kSure && polisher_->covered() < kCovered) return track;
+  // A motion beyond what was trained for often ends within it: the maps run again from there.
+  Track again = descend(frame, track.warp, Way::maps);
+  if (better(again, track)) track = again;
+  if (track.score >= kSure && polisher_->covered() < kCovered) return track;
+  // What covers a part leads the maps away, so the rest begins where they began.
+  again = descend(frame, start, Way::pixels);
+  if (better(again, track)) track = again;
+  Warp from = start;
+  for (int pass = 0; pass < kWeightedPasses; ++pass) {
+    again = descend(frame, from, Way::weighted_maps);
+    from = again.warp;
     if (better(again, track)) track = again;
   }
   return track;
 }
 
-Track Tracker::descend(image::ByteView frame, const Warp& start, bool weighted) {
-  if (!start.allFinite())
-    return {start, model_->shape.corners(start), kNever, model_->score.known() ? 0 : std::nan(""),
-            true};
+Track Tracker::descend(image::ByteView frame, const Warp& start, Way way) {
+  Track track;
+  track.warp = start;
+  track.corners = model_->shape.corners(start);
+  if (!start.allFinite()) {
+    track.difference = kNever;
+    track.correlation = -1;
+    track.score = model_->score.known() ? 0 : std::nan("");
+    track.lost = true;
+    return track;
+  }
   window_.look(frame, model_->shape, start);
   const Warp base = window_.in_view(start);
   StateVector x = to_state(Warp::Identity());
-  solver_.solve(
-      x,
-      [&](int stage, const auto& at, auto&& out) {
-        const auto canvas =
-            static_cast<std::size_t>(model_->stage_canvas[static_cast<std::size_t>(stage)]);
-        features(window_.view(), compose(base, to_warp(at)), model_->canvases[canvas], pixels_,
-                 {out.data(), static_cast<std::size_t>(out.size())});
-        if (weighted)
-          weigh(out, targets_[canvas]);
-        else
-          out -= targets_[canvas];
-      },
-      [&](int, const auto& at, const auto& delta, auto&& out) {
-        out = to_state(step(model_->motion, to_warp(at), delta.template cast<double>()));
-      });
+  if (way != Way::pixels)
+    solver_.solve(
+        x,
+        [&](int stage, const auto& at, auto&& out) {
+          const auto canvas =
+              static_cast<std::size_t>(model_->stage_canvas[static_cast<std::size_t>(stage)]);
+          features(window_.view(), compose(base, to_warp(at)), model_->canvases[canvas], pixels_,
+                   {out.data(), static_cast<std::size_t>(out.size())});
+          if (way == Way::weighted_maps)
+            weigh(out, targets_[canvas]);
+          else
+            out -= targets_[canvas];
+        },
+        [&](int, const auto& at, const auto& delta, auto&& out) {
+          out = to_state(step(model_->motion, to_warp(at), delta.template cast<double>()));
+        });
   Warp moved = to_warp(x);
   if (polisher_ && scale_of(compose(base, moved)) > 0)
-    moved = compose(moved, (*polisher_)(window_.view(), compose(base, moved)));
-  Track track;
+    moved = compose(moved, (*polisher_)(window_.view(), compose(base, moved), way != Way::maps));
   track.warp = compose(start, moved);
   track.corners = model_->shape.corners(track.warp);
   measure(compose(base, moved), track);
@@ -161,7 +180,7 @@ void Tracker::weigh(VectorRef<float> seen, const Vector<float>& target) {
       error[c] = (gain * s - t).squaredNorm() / (t.squaredNorm() + least);
     }
     cell_sorted_.head(cells) = error;
-    const float odd = 2 * std::max(median(cell_sorted_, cells), 1e-4F);
+    const float odd = std::max(median(cell_sorted_, cells), 1e-4F) / 2;
     for (Index c = 0; c < cells; ++c) {
       const auto s = seen.segment<image::kBins>(c * image::kBins);
       const auto t = target.segment<image::kBins>(c * image::kBins);
@@ -175,7 +194,7 @@ void Tracker::weigh(VectorRef<float> seen, const Vector<float>& target) {
   float heard = 1e-9F;
   for (Index c = 0; c < cells; ++c)
     heard += error[c] * target.segment<image::kBins>(c * image::kBins).squaredNorm();
-  const float louder = std::min(target.squaredNorm() / heard, 3.F);
+  const float louder = std::min(target.squaredNorm() / heard, 20.F);
   for (Index c = 0; c < cells; ++c) {
     auto s = seen.segment<image::kBins>(c * image::kBins);
     const auto t = target.segment<image::kBins>(c * image::kBins);
@@ -186,12 +205,15 @@ void Tracker::weigh(VectorRef<float> seen, const Vector<float>& target) {
 void Tracker::measure(const Warp& warp, Track& track) {
   track.difference = difference_in_view(warp);
   track.lost = !(track.difference <= model_->lost_above);
-  track.score = std::nan("");
+  track.score = track.correlation = std::nan("");
   if (!model_->score.known()) return;
   track.score = 0;
+  track.correlation = -1;
   track.lost = true;
   if (!std::isfinite(track.difference)) return;
-  track.score = model_->score.probability(score_features(track.difference));
+  const ScoreFeatures f = score_features(track.difference);
+  track.correlation = double(f[6]);
+  track.score = model_->score.probability(f);
   track.lost = !(track.score >= 0.5);
 }
 
@@ -210,6 +232,13 @@ ScoreFeatures Tracker::score_features(double difference) {
     for (; quartile <= 3 && below >= 0.25F * float(quartile); ++quartile)
       f[quartile] = block.correlation;
   }
+  float best = 0, counted = 0;
+  for (auto block = blocks.rbegin(); block != blocks.rend() && counted < kBest; ++block) {
+    const float share = std::min(block->share, kBest - counted);
+    best += share * block->correlation;
+    counted += share;
+  }
+  f[6] = best / std::max(counted, 1e-6F);
   f[4] = float(std::min(difference, 2.0));
   const Vector<float>& target = model_->templates.back();
   const Index cells = target.size() / image::kBins;

@@ -8,10 +8,13 @@
 
 namespace sdm::rigid {
 
-/// The template's own pixels on a raster, as the tracker's window shows them, and their slopes.
+/// The template's own pixels on a raster, as the tracker's window shows them, row by row.
 struct PixelTemplate {
   Canvas canvas;                           // its HoG's cells are what gets a weight
-  Vector<float> pixels, slope_u, slope_v;  // row by row; grey levels, and per template unit
+  Vector<float> pixels, slope_u, slope_v;  // grey levels, and per template unit
+  Matrix<float> blurs;  // what motion blur along each of kBlurs directions adds, a column each
+
+  static constexpr int kBlurs = 4;
 
   bool known() const { return pixels.size() > 0; }
 };
@@ -22,9 +25,10 @@ PixelTemplate make_pixel_template(image::ByteView view, const Warp& warp, const 
 /// What is left to the last fraction of a pixel after the maps: Gauss-Newton on the pixels, inverse
 /// compositional (Baker and Matthews), so that slopes and Hessian are the template's and made once.
 ///
-/// With each step the light is solved for, seen = (1 + a) t + b + c u + d v, and each cell has a
-/// weight from its residual (Geman and McClure), so that what covers a part of the template does
-/// not pull at the rest. The Hessian is the weighted sum of the cells' own.
+/// With each step the light and the blur are solved for, seen = (1 + a) t + b + c u + d v + sum_k
+/// e_k (blur_k t - t), and each cell has a weight from its residual (Geman and McClure), so that
+/// what covers a part of the template does not pull at the rest. The Hessian is the weighted sum of
+/// the cells' own.
 ///
 /// One object serves one thread. Nothing is allocated after construction.
 class Polisher {
@@ -33,7 +37,8 @@ class Polisher {
 
   /// The correction c that makes `start` o c the better warp, at most a few template units; the
   /// identity where the pixels do not lead anywhere. Needs: the view that the warp leads to.
-  Warp operator()(image::ByteView view, const Warp& start);
+  /// `covered`: a part may be covered, so the weights are found before the first step.
+  Warp operator()(image::ByteView view, const Warp& start, bool covered = false);
 
   /// Sees what is there, without a step.
   void look(image::ByteView view, const Warp& warp);
@@ -45,22 +50,25 @@ class Polisher {
     float correlation = 0, share = 0;
   };
   std::vector<Block>& blocks();
-  /// Of each cell, row by row, 0 to 1, as the last call left them.
-  const Vector<float>& weights() const { return weights_; }
+  /// The share of the cells that showed something else to the last call.
+  double covered() const;
 
  private:
   void weigh();
+  void solve();
 
   const Canvas canvas_;
   const Motion motion_;
   int columns_, rows_;
-  Vector<float> target_, seen_, residual_;
-  std::vector<int> cell_;                    // of each pixel
-  Eigen::MatrixXf jacobian_, cell_hessian_;  // a column: steepest descent image; a cell's Hessian
-  Vector<float> size_, contrast_;            // of each cell: pixels, mean square slope
-  Vector<float> error_, sorted_, weights_, hessian_;
+  Vector<float> target_, seen_, residual_, rest_;
+  std::vector<int> cell_of_column_, cell_of_row_;
+  Eigen::MatrixXf jacobian_,
+      cell_hessian_;  // a column: steepest descent image; lower triangle of a cell's Hessian
+  Vector<float> size_, contrast_;  // of each cell: pixels, mean square slope
+  Vector<float> error_, sorted_, weights_, hessian_, slope_;
+  Vector<float> unknowns_;  // the last step
   std::vector<Block> blocks_;
-  Eigen::MatrixXd sums_;  // of each block
+  Eigen::MatrixXf sums_;  // of each block
 };
 
 }  // namespace sdm::rigid

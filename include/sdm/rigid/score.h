@@ -13,7 +13,8 @@ inline constexpr double kRight = 3;
 ///   1..3  its quartiles, so that a part that is covered does not decide
 ///   4     the difference in HoG space
 ///   5     the same for the median cell
-inline constexpr Index kScoreFeatures = 6;
+///   6     mean correlation of the 60 % of the template that correlate best
+inline constexpr Index kScoreFeatures = 7;
 using ScoreFeatures = Eigen::Matrix<float, kScoreFeatures, 1>;
 
 /// The probability that the corners are right, where right and wrong ones are equally frequent:

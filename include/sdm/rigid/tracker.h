@@ -50,7 +50,9 @@ struct Track {
   Warp warp = Warp::Identity();  ///< template coordinates (region.h) to frame pixels
   Quad corners = Quad::Zero();   ///< of the template, in the frame
   double difference = 0;         ///< |h(frame) - h(template)| / |h(template)| in HoG space
-  double score = 0;              ///< probability that the corners are right; NaN if not learned
+  /// Of the 60 % of the template that correlate best with the frame, the mean; NaN without a score.
+  double correlation = 0;
+  double score = 0;   ///< probability that the corners are right; NaN if not learned
   bool lost = false;  ///< the score is under a half; without one, the difference above the limit
 };
 
@@ -72,11 +74,11 @@ struct AppearanceOptions {
 /// and the update is composed with the last estimate.
 ///
 /// What the maps found is polished on the pixels (polish.h) and scored. Where the score leaves a
-/// doubt the maps run again with a weight for each cell from its residual, so that a part that is
-/// covered does not count. Where that ends lost, they run from each place of a small grid around
-/// the last estimate, and the best wins: a partition of a wider range (section "Conclusions" and
-/// descent/partition.h) whose cells, as warps are a group, share one cascade. What stays lost is
-/// looked for in the whole frame (scan.h).
+/// doubt, or some cells show something else, the maps run again with a weight for each cell from
+/// its residual, so that a part that is covered does not count. Where that ends lost, they run from
+/// each place of a small grid around the last estimate, and the best wins: a partition of a wider
+/// range (section "Conclusions" and descent/partition.h) whose cells, as warps are a group, share
+/// one cascade. What stays lost is looked for in the whole frame (scan.h).
 ///
 /// One tracker serves one thread. Nothing is allocated after construction, but that the first scan
 /// of a frame's size makes room for it. A copy follows on its own and shares the model.
@@ -116,7 +118,8 @@ class Tracker {
 
  private:
   Track settle(image::ByteView frame, const Warp& start);
-  Track descend(image::ByteView frame, const Warp& start, bool weighted);
+  enum class Way { maps, weighted_maps, pixels };
+  Track descend(image::ByteView frame, const Warp& start, Way way);
   void measure(const Warp& warp, Track& track);
   double difference_in_view(const Warp& warp);
   ScoreFeatures score_features(double difference);
