@@ -1,9 +1,11 @@
 #include "sdm/rigid/polish.h"
 
 #include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace sdm::rigid {
 namespace {
@@ -228,6 +230,50 @@ Warp Polisher::operator()(image::ByteView view, const Warp& start, bool covered)
     if (step < kStill) break;
   }
   return correction;
+}
+
+double Polisher::bend() {
+  const Index motions = parameter_count(motion_);
+  const Index along = motion_ == Motion::homography ? 4 : motions - 2;  // the translation's columns
+  const int across = (columns_ + kBlock - 1) / kBlock;
+  // Each block by itself: seen - t = (slopes of t) d + a t + b. Noise alone moves nothing far.
+  using Normal = Eigen::Matrix<double, 4, 5>;
+  std::vector<Normal> normals(blocks_.size(), Normal::Zero());
+  for (Index i = 0; i < seen_.size(); ++i) {
+    const auto x = static_cast<std::size_t>(i % canvas_.width);
+    const auto y = static_cast<std::size_t>(i / canvas_.width);
+    Eigen::Matrix<double, 5, 1> f;
+    f << double(jacobian_(i, along)), double(jacobian_(i, along + 1)),
+        double(target_[i] - kMiddleGrey), 10, double(seen_[i] - target_[i]);
+    const int block = cell_of_row_[y] / kBlock * across + cell_of_column_[x] / kBlock;
+    normals[static_cast<std::size_t>(block)] += f.head<4>() * f.transpose();
+  }
+  std::vector<std::pair<double, double>> moved;  // how far, and the block's contrast
+  double whole = 0;
+  for (Normal& normal : normals) {
+    const double contrast = std::sqrt(normal(0, 0) + normal(1, 1));
+    normal.leftCols<4>().diagonal().array() += 10 * double(kNoise);
+    const Eigen::Vector4d answer = normal.leftCols<4>().llt().solve(normal.col(4));
+    moved.emplace_back(answer.head<2>().norm(), contrast);
+    whole += contrast;
+  }
+  std::sort(moved.begin(), moved.end());
+  double beyond = 0;
+  for (auto block = moved.rbegin(); block != moved.rend(); ++block)
+    if ((beyond += block->second) >= whole / 4) return block->first;
+  return 0;
+}
+
+double Polisher::uncertainty(double noise) const {
+  const Index motions = parameter_count(motion_);
+  const Eigen::MatrixXd j = jacobian_.cast<double>();
+  Eigen::MatrixXd h = j.transpose() * j;
+  h.diagonal().array() += 1e-6;
+  // The light and the blur are not known either.
+  const Eigen::MatrixXd covariance = h.llt().solve(Eigen::MatrixXd::Identity(h.rows(), h.cols()));
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> axes(
+      covariance.topLeftCorner(motions, motions), Eigen::EigenvaluesOnly);
+  return noise * std::sqrt(std::max(axes.eigenvalues().maxCoeff(), 0.0));
 }
 
 double Polisher::covered() const {

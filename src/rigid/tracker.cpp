@@ -258,6 +258,12 @@ ScoreFeatures Tracker::evidence(image::ByteView frame, const Warp& warp) {
   return score_features(difference_in_view(window_.in_view(warp)));
 }
 
+double Tracker::bend(image::ByteView frame, const Warp& warp) {
+  window_.look(frame, model_->shape, warp);
+  polisher_->look(window_.view(), window_.in_view(warp));
+  return polisher_->bend();
+}
+
 double Tracker::difference(image::ByteView frame, const Warp& warp) {
   window_.look(frame, model_->shape, warp);
   return difference_in_view(window_.in_view(warp));

@@ -50,6 +50,15 @@ class Polisher {
     float correlation = 0, share = 0;
   };
   std::vector<Block>& blocks();
+  /// Of what was seen last: how far parts of the template have moved against the whole, in template
+  /// units. Blocks of cells that make up a quarter of the contrast are at least so far off.
+  double bend();
+
+  /// How far, in template units at the corners, noise of this deviation (grey levels, of the
+  /// window's pixels) moves the template the way that it tells least: large where it is plain, or
+  /// where all edges have one direction.
+  double uncertainty(double noise) const;
+
   /// The share of the cells that showed something else to the last call.
   double covered() const;
 

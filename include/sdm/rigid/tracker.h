@@ -101,6 +101,10 @@ class Tracker {
   /// What the score looks at, for any warp. Needs a finite warp and a model with pixels.
   ScoreFeatures evidence(image::ByteView frame, const Warp& warp);
 
+  /// How far parts of the template have moved against the whole (Polisher::bend), in template
+  /// units: little for what is flat. Needs a finite warp and a model with pixels.
+  double bend(image::ByteView frame, const Warp& warp);
+
   /// The HoG difference at any warp: the lost rule for other methods too.
   double difference(image::ByteView frame, const Warp& warp);
 

@@ -228,7 +228,11 @@ TrackerTraining train_tracker(image::ByteView frame, const Quad& region,
     model.score = learn_score(Tracker(std::move(trial)), pictures, options);
     model.scan = options.scan;
   }
-  return {Tracker(std::move(model)), std::move(result.summary)};
+  const double uncertainty =
+      model.pixels.known()
+          ? Polisher(model.pixels, model.motion).uncertainty(kPlainNoise) * scale_of(model.start)
+          : std::nan("");
+  return {Tracker(std::move(model)), std::move(result.summary), uncertainty};
 }
 
 }  // namespace sdm::rigid

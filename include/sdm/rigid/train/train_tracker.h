@@ -73,7 +73,12 @@ struct TrainTrackerOptions {
 struct TrackerTraining {
   Tracker tracker;
   TrainSummary summary;  // errors are mean corner errors in template units
+  /// How far noise of kPlainNoise grey levels moves the corners the way that the template tells
+  /// least, in px of its frame: above 1 it is too plain to be followed well. NaN without polish.
+  double uncertainty = 0;
 };
+
+inline constexpr double kPlainNoise = 2;
 
 /// Learns to follow what the frame shows in a region. Throws Error if the region leaves the frame,
 /// is not a convex quadrilateral or shows nothing to follow (a flat patch).
