@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "experiments/registry.h"
 #include "experiments/rigid/followers.h"
-#include "report/results.h"
 #include "sdm/rigid/tracker.h"
 
 namespace sdm::experiments {
