@@ -16,12 +16,30 @@ constexpr int kCell = 5;
 constexpr int kLargest = 4000;  // px of the frame as it is scanned
 constexpr int kApart = 2;       // cells between two places that are not the same
 
-/// The template on its own pixels, by nearest neighbour of its raster; beyond it 128.
-std::int64_t product(const std::int16_t* a, const std::int16_t* b, int size) {
+// Of values up to 255, at most 64 cells of 8 in a row: inside 31 bits.
+double product(const std::int16_t* a, const std::int16_t* b, int size) {
   std::int32_t sum = 0;
   for (int i = 0; i < size; ++i) sum += std::int32_t(a[i]) * std::int32_t(b[i]);
-  return sum;
+  return double(sum);
 }
+
+/// Where the template lies in scan pixels about its middle, turned by a multiple of 30 degrees, and
+/// how many cells it covers.
+struct Turned {
+  Warp to_scan = Warp::Identity();
+  int across = 0, down = 0;
+
+  Turned(const Warp& shown, const TemplateShape& shape, int roll) {
+    Warp turn = Warp::Identity();
+    turn.topLeftCorner<2, 2>() =
+        Eigen::Rotation2Dd(2 * std::numbers::pi * roll / Scanner::kRolls).toRotationMatrix();
+    to_scan = compose(turn, shown);
+    const Quad corners = shape.corners(to_scan);
+    const Eigen::Vector2d size = corners.rowwise().maxCoeff() - corners.rowwise().minCoeff();
+    across = static_cast<int>(std::lround(std::min(size.x() / kCell, 1e4)));
+    down = static_cast<int>(std::lround(std::min(size.y() / kCell, 1e4)));
+  }
+};
 
 }  // namespace
 
@@ -53,9 +71,10 @@ const std::vector<Warp>& Scanner::operator()(image::ByteView frame, const PixelT
 
   // The frame in scan pixels: first by a whole factor, then by what is left.
   const double shrink = kSide / (kTemplateSide * scale * zoom);
+  if (!(std::max(frame.width, frame.height) * shrink <= kLargest)) return found_;
   const int width = int(std::lround(frame.width * shrink));
   const int height = int(std::lround(frame.height * shrink));
-  if (width < kCell || height < kCell || width > kLargest || height > kLargest) return found_;
+  if (width < kCell || height < kCell) return found_;
   const int factor = std::clamp(int(1 / shrink), 1, 256);
   image::ByteView source = frame;
   const int w = frame.width / factor, h = frame.height / factor;
@@ -79,15 +98,9 @@ const std::vector<Warp>& Scanner::operator()(image::ByteView frame, const PixelT
   Warp shown = compose(middle, last);
   shown.topRows<2>() *= zoom * shrink;
   for (int roll = 0; roll < kRolls; ++roll) {
-    Warp turn = Warp::Identity();
-    turn.topLeftCorner<2, 2>() =
-        Eigen::Rotation2Dd(2 * std::numbers::pi * roll / kRolls).toRotationMatrix();
-    const Warp to_scan = compose(turn, shown);
-    const Quad corners = shape.corners(to_scan);
-    const int across =
-        int(std::lround((corners.row(0).maxCoeff() - corners.row(0).minCoeff()) / kCell));
-    const int down =
-        int(std::lround((corners.row(1).maxCoeff() - corners.row(1).minCoeff()) / kCell));
+    const Turned turned(shown, shape, roll);
+    const Warp& to_scan = turned.to_scan;
+    const int across = turned.across, down = turned.down;
     const int columns = frame_cells_.columns() - across + 1, rows = frame_cells_.rows() - down + 1;
     if (across < 2 || down < 2 || across > 64 || down > 64 || columns < 1 || rows < 1) continue;
 
@@ -142,8 +155,8 @@ const std::vector<Warp>& Scanner::operator()(image::ByteView frame, const PixelT
         double likeness = 0, energy = 1;
         for (int r = 0; r < down; ++r) {
           const std::int16_t* seen = frame_cells_.at(x, y + r);
-          likeness += double(product(seen, kernel_.data() + r * row_size, row_size));
-          energy += double(product(seen, seen, row_size));
+          likeness += product(seen, kernel_.data() + r * row_size, row_size);
+          energy += product(seen, seen, row_size);
         }
         keep({float(likeness / std::sqrt(norm * energy)), x, y, roll});
       }
@@ -153,16 +166,11 @@ const std::vector<Warp>& Scanner::operator()(image::ByteView frame, const PixelT
             [](const Place& a, const Place& b) { return a.likeness > b.likeness; });
   if (places_.size() > std::size_t(kMost)) places_.resize(kMost);
   for (const Place& place : places_) {
-    Warp turn = Warp::Identity();
-    turn.topLeftCorner<2, 2>() =
-        Eigen::Rotation2Dd(2 * std::numbers::pi * place.roll / kRolls).toRotationMatrix();
-    const Quad corners = shape.corners(compose(turn, shown));
-    const Eigen::Vector2d low = corners.rowwise().minCoeff(), high = corners.rowwise().maxCoeff();
-    const double across = std::lround((high.x() - low.x()) / kCell),
-                 down = std::lround((high.y() - low.y()) / kCell);
+    const Turned turned(shown, shape, place.roll);
     // The middle of the matched cells, in scan and then in frame pixels.
-    const double x = (place.x + across / 2) * kCell - 0.5, y = (place.y + down / 2) * kCell - 0.5;
-    Warp to_frame = compose(turn, shown);
+    const double x = (place.x + turned.across / 2.0) * kCell - 0.5;
+    const double y = (place.y + turned.down / 2.0) * kCell - 0.5;
+    Warp to_frame = turned.to_scan;
     to_frame.topRows<2>() /= shrink;
     Warp shift = Warp::Identity();
     shift.topRightCorner<2, 1>() << (x + 0.5) / shrink - 0.5, (y + 0.5) / shrink - 0.5;

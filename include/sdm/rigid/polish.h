@@ -66,8 +66,8 @@ class Polisher {
   void weigh();
   void solve();
 
-  const Canvas canvas_;
-  const Motion motion_;
+  Canvas canvas_;
+  Motion motion_;
   int columns_, rows_;
   Vector<float> target_, seen_, residual_, rest_;
   std::vector<int> cell_of_column_, cell_of_row_;
