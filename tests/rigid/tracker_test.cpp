@@ -137,7 +137,8 @@ TEST(ATracker, StaysWhereItsTemplateWasForEveryShapeAndMotion) {
     for (const Quad& region : regions) {
       TrainTrackerOptions options;
       options.motion = motion;
-      options.samples = 300;
+      options.samples = 200;
+      options.score_trials = 60;
       Tracker tracker = train_tracker(frame, region, options).tracker;
       const int frames = motion == Motion::affine ? 1000 : 3;
       Track track;
