@@ -10,18 +10,18 @@
 namespace sdm::rigid {
 namespace {
 
-constexpr int kIterations = 4, kCoveredIterations = 8;
+constexpr int kPolishSteps = 4, kCoveredSteps = 8;
 constexpr int kReweighted = 3;   // times before the first step of a covered template
 constexpr double kStill = 0.06;  // template units at the corners: a step that is the last
 constexpr double kFarthest = 6;  // the same: beyond this the pixels had nothing to hold on to
 constexpr Index kLight = 4;      // unknowns of the light
 constexpr Index kNuisance = kLight + PixelTemplate::kBlurs;
-constexpr Index kUnknowns = 8 + kNuisance;  // at most
-constexpr double kBlurLength = 8;           // template units
-constexpr double kHalfSide = kTemplateSide / 2;
-constexpr double kStay = 1e-3;      // of the mean curvature
-constexpr float kMiddleGrey = 128;  // keeps the sums of a block small
-constexpr int kBlock = 2;           // cells along a block's side
+constexpr Index kUnknowns = 8 + kNuisance;    // at most
+constexpr double kBlurLength = 8;             // template units
+constexpr double kReach = kTemplateSide / 2;  // of a corner, in each direction
+constexpr double kStay = 1e-3;                // of the mean curvature
+constexpr float kMiddleGrey = 128;            // keeps the sums of a block small
+constexpr int kBlock = 2;                     // cells along a block's side
 
 // Variance (grey levels) that a cell's residual may have without being suspicious: noise after the
 // window's smoothing, and that of a cell with strong slopes when all is a fifth of a unit off.
@@ -34,8 +34,8 @@ constexpr float kOdd = 3;
 Parameters unit_steps(Motion motion) {
   Parameters unit = Parameters::Ones(parameter_count(motion));
   const Index linear = motion == Motion::homography ? 4 : unit.size() - 2;
-  unit.head(linear).setConstant(1 / kHalfSide);
-  if (motion == Motion::homography) unit.tail<2>().setConstant(1 / (kHalfSide * kHalfSide));
+  unit.head(linear).setConstant(1 / kReach);
+  if (motion == Motion::homography) unit.tail<2>().setConstant(1 / (kReach * kReach));
   return unit;
 }
 
@@ -201,7 +201,7 @@ Warp Polisher::operator()(image::ByteView view, const Warp& start, bool covered)
   weights_.setOnes();
   Warp correction = Warp::Identity();
   double moved = 0;
-  const int iterations = covered ? kCoveredIterations : kIterations;
+  const int iterations = covered ? kCoveredSteps : kPolishSteps;
   for (int k = 0; k < iterations; ++k) {
     look(view, compose(start, correction));
     residual_ = seen_ - target_;

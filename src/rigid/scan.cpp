@@ -11,10 +11,10 @@
 namespace sdm::rigid {
 namespace {
 
-constexpr double kSide = 40;  // px of the template's longer side
-constexpr int kCell = 5;
-constexpr int kLargest = 4000;  // px of the frame as it is scanned
-constexpr int kApart = 2;       // cells between two places that are not the same
+constexpr double kScanSide = 40;  // px of the template's longer side
+constexpr int kScanCell = 5;
+constexpr int kLargestScan = 4000;  // px of the frame as it is scanned
+constexpr int kApart = 2;           // cells between two places that are not the same
 
 // Of values up to 255, at most 64 cells of 8 in a row: inside 31 bits.
 double product(const std::int16_t* a, const std::int16_t* b, int size) {
@@ -36,8 +36,8 @@ struct Turned {
     to_scan = compose(turn, shown);
     const Quad corners = shape.corners(to_scan);
     const Eigen::Vector2d size = corners.rowwise().maxCoeff() - corners.rowwise().minCoeff();
-    across = static_cast<int>(std::lround(std::min(size.x() / kCell, 1e4)));
-    down = static_cast<int>(std::lround(std::min(size.y() / kCell, 1e4)));
+    across = static_cast<int>(std::lround(std::min(size.x() / kScanCell, 1e4)));
+    down = static_cast<int>(std::lround(std::min(size.y() / kScanCell, 1e4)));
   }
 };
 
@@ -70,11 +70,11 @@ const std::vector<Warp>& Scanner::operator()(image::ByteView frame, const PixelT
   if (!(scale > 0)) return found_;
 
   // The frame in scan pixels: first by a whole factor, then by what is left.
-  const double shrink = kSide / (kTemplateSide * scale * zoom);
-  if (!(std::max(frame.width, frame.height) * shrink <= kLargest)) return found_;
+  const double shrink = kScanSide / (kTemplateSide * scale * zoom);
+  if (!(std::max(frame.width, frame.height) * shrink <= kLargestScan)) return found_;
   const int width = int(std::lround(frame.width * shrink));
   const int height = int(std::lround(frame.height * shrink));
-  if (width < kCell || height < kCell) return found_;
+  if (width < kScanCell || height < kScanCell) return found_;
   const int factor = std::clamp(int(1 / shrink), 1, 256);
   image::ByteView source = frame;
   const int w = frame.width / factor, h = frame.height / factor;
@@ -90,7 +90,7 @@ const std::vector<Warp>& Scanner::operator()(image::ByteView frame, const PixelT
   image::AffineMap map;
   map << left, 0, (left - 1) / 2, 0, left, (left - 1) / 2;
   image::warp_affine(source, map, view);
-  image::cell_grid(view, kCell, 0, frame_cells_);
+  image::cell_grid(view, kScanCell, 0, frame_cells_);
 
   // The template as it was seen last, about its middle, in scan pixels.
   Warp middle = Warp::Identity();
@@ -104,7 +104,7 @@ const std::vector<Warp>& Scanner::operator()(image::ByteView frame, const PixelT
     const int columns = frame_cells_.columns() - across + 1, rows = frame_cells_.rows() - down + 1;
     if (across < 2 || down < 2 || across > 64 || down > 64 || columns < 1 || rows < 1) continue;
 
-    const int side_x = across * kCell, side_y = down * kCell;
+    const int side_x = across * kScanCell, side_y = down * kScanCell;
     pixels_.resize(std::size_t(side_x) * std::size_t(side_y));
     const image::ImageView<std::uint8_t> picture(pixels_.data(), side_x, side_y);
     Warp centre = Warp::Identity();
@@ -119,7 +119,7 @@ const std::vector<Warp>& Scanner::operator()(image::ByteView frame, const PixelT
         values);
     for (std::size_t i = 0; i < pixels_.size(); ++i)
       pixels_[i] = static_cast<std::uint8_t>(std::clamp(values_[i], 0.F, 255.F) + 0.5F);
-    image::cell_grid(picture, kCell, 0, template_cells_);
+    image::cell_grid(picture, kScanCell, 0, template_cells_);
 
     // Cells outside the template do not count; those inside without their mean, so that a place
     // does not win by its contrast alone.
@@ -127,7 +127,7 @@ const std::vector<Warp>& Scanner::operator()(image::ByteView frame, const PixelT
     kernel_.assign(std::size_t(row_size) * std::size_t(down), 0);
     const auto inside = [&](int x, int y) {
       const Eigen::Vector2d at = apply(compose(inverse(to_scan), centre),
-                                       {(x + 0.5) * kCell - 0.5, (y + 0.5) * kCell - 0.5});
+                                       {(x + 0.5) * kScanCell - 0.5, (y + 0.5) * kScanCell - 0.5});
       return std::abs(at.x()) < shape.width / 2 && std::abs(at.y()) < shape.height / 2;
     };
     double sum = 0, count = 0;
@@ -168,8 +168,8 @@ const std::vector<Warp>& Scanner::operator()(image::ByteView frame, const PixelT
   for (const Place& place : places_) {
     const Turned turned(shown, shape, place.roll);
     // The middle of the matched cells, in scan and then in frame pixels.
-    const double x = (place.x + turned.across / 2.0) * kCell - 0.5;
-    const double y = (place.y + turned.down / 2.0) * kCell - 0.5;
+    const double x = (place.x + turned.across / 2.0) * kScanCell - 0.5;
+    const double y = (place.y + turned.down / 2.0) * kScanCell - 0.5;
     Warp to_frame = turned.to_scan;
     to_frame.topRows<2>() /= shrink;
     Warp shift = Warp::Identity();
