@@ -26,14 +26,17 @@ class SdmFollower final : public Follower {
       : tracker_(rigid::train_tracker(frame, region, options).tracker) {}
   // Whether it is lost is asked outside, by one rule for all.
   Warp update(image::ByteView frame) override {
-    Warp warp = tracker_.align(frame, tracker_.warp()).warp;
-    tracker_.restart(warp);
-    return warp;
+    const rigid::Track track = tracker_.align(frame, tracker_.warp());
+    tracker_.restart(track.warp);
+    score_ = track.score;
+    return track.warp;
   }
   void restart(const Warp& warp) override { tracker_.restart(warp); }
+  double score() const override { return score_; }
 
  private:
   rigid::Tracker tracker_;
+  double score_ = 0;
 };
 
 class LucasKanadeFollower final : public Follower {

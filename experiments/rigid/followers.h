@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@ class Follower {
   /// where the method gave up.
   virtual rigid::Warp update(image::ByteView frame) = 0;
   virtual void restart(const rigid::Warp& warp) = 0;
+  /// The probability that the last answer is right, as the method sees it; NaN where it does not.
+  virtual double score() const { return std::numeric_limits<double>::quiet_NaN(); }
 };
 
 struct FollowerOptions {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 
 #include "report/machine.h"
@@ -18,6 +19,9 @@ rigid::Tracker make_judge(image::ByteView first, const rigid::Quad& region) {
   options.samples = 20;
   options.stages = 1;
   options.coarse_stages = 0;
+  options.polish_side = 0;
+  options.score_trials = 0;
+  options.scan = false;
   return rigid::train_tracker(first, region, options).tracker;
 }
 
@@ -48,6 +52,11 @@ void Race::show(image::ByteView frame, const Warp* truth) {
         truth == nullptr
             ? 0
             : (shape().corners(runner.warp) - shape().corners(*truth)).colwise().norm().mean();
+    if (truth != nullptr && !std::isnan(runner.follower->score())) {
+      const bool kept = runner.follower->score() >= 0.5;
+      runner.right_but_lost += !kept && error <= kNear ? 1 : 0;
+      runner.wrong_but_kept += kept && !(error <= kNear) ? 1 : 0;
+    }
     const bool seen = judge_.difference(frame, runner.warp) <= judge_.model().lost_above;
     runner.lost = !seen || !(error <= kAstray);
     if (runner.lost) continue;
@@ -67,6 +76,10 @@ void Race::add_rows(const std::string& name, int frames, Results& results) const
     results.add(name, r.method, "time_per_frame_us", finite_median(r.microseconds), "us");
     results.add(name, r.method, "training_ms", r.training_ms, "ms");
     results.add(name, r.method, "training_cpu_ms", r.training_cpu_ms, "ms");
+    if (!r.errors.empty() && !std::isnan(r.follower->score())) {
+      results.add(name, r.method, "right_but_lost", r.right_but_lost, "frames");
+      results.add(name, r.method, "wrong_but_kept", r.wrong_but_kept, "frames");
+    }
     if (!r.errors.empty())
       results.add(name, r.method, "mean_corner_error",
                   std::accumulate(r.errors.begin(), r.errors.end(), 0.0) / double(r.errors.size()),

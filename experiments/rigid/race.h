@@ -6,7 +6,6 @@
 
 #include "experiments/registry.h"
 #include "experiments/rigid/followers.h"
-#include "report/results.h"
 #include "sdm/rigid/tracker.h"
 
 namespace sdm::experiments {
@@ -20,6 +19,7 @@ struct Runner {
   bool lost = false;
   rigid::Warp warp = rigid::Warp::Identity();  // of the last frame
   std::vector<double> microseconds, errors;    // of each frame; errors are those that were tracked
+  int right_but_lost = 0, wrong_but_kept = 0;  // frames that its own score tells wrongly
 };
 
 /// All methods on one sequence, from the same first frame and under the same rule: a method is lost
@@ -28,6 +28,7 @@ struct Runner {
 class Race {
  public:
   static constexpr double kAstray = 25;  // px, mean of the corners
+  static constexpr double kNear = 5;     // px: beyond it a score should tell that it is wrong
 
   Race(image::ByteView first, const rigid::Quad& region, const FollowerOptions& options);
 
@@ -39,7 +40,8 @@ class Race {
   const rigid::TemplateShape& shape() const { return judge_.model().shape; }
 
   /// frames_tracked, frames_total, time_per_frame_us, training_ms, training_cpu_ms and, where the
-  /// truth is known, mean_corner_error.
+  /// truth is known, mean_corner_error and, for a method with a score, right_but_lost and
+  /// wrong_but_kept.
   void add_rows(const std::string& name, int frames, Results& results) const;
 
  private:

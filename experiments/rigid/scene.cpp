@@ -140,24 +140,25 @@ std::vector<Texture> load_textures(const ExperimentContext& context, std::string
   return textures;
 }
 
-Scene::Scene(const Texture& texture, std::uint64_t seed)
+Scene::Scene(const Texture& texture, std::uint64_t seed, const View& view)
     : texture_(texture),
-      noise_(std::size_t(kWidth) * kHeight + 65536),
+      view_(view),
+      noise_(std::size_t(view.width) * std::size_t(view.height) + 65536),
       seed_(seed),
-      sum_(kWidth, kHeight),
-      exposure_(kWidth, kHeight),
-      frame_(kWidth, kHeight) {
+      sum_(view.width, view.height),
+      exposure_(view.width, view.height),
+      frame_(view.width, view.height) {
   image::add_noise({noise_.data(), int(noise_.size()), 1}, 1, seed);
 }
 
 rigid::Quad Scene::region() const {
-  const int x = (kWidth - kTemplate) / 2, y = (kHeight - kTemplate) / 2;
-  return rigid::quad_of_box(x, y, kTemplate, kTemplate);
+  const double half = (kTemplate - 1) / 2.0;
+  return rigid::quad_of_box(view_.middle.x() - half, view_.middle.y() - half, kTemplate, kTemplate);
 }
 
 Warp Scene::truth(const Warp& motion) const {
   Warp middle = Warp::Identity();
-  middle.topRightCorner<2, 1>() << (kWidth - 1) / 2.0, (kHeight - 1) / 2.0;
+  middle.topRightCorner<2, 1>() = view_.middle;
   return rigid::compose(middle, motion);
 }
 
@@ -175,18 +176,19 @@ image::ByteView Scene::render(const Warp& from, const Warp& to, const Conditions
     image::warp_projective(texture_.picture, rigid::compose(to_photo, seen),
                            i == 0 ? sum_.view() : exposure_.view());
     if (i == 0) continue;
-    for (int k = 0; k < kWidth * kHeight; ++k) sum_.view().data[k] += exposure_.view().data[k];
+    for (int k = 0; k < view_.width * view_.height; ++k)
+      sum_.view().data[k] += exposure_.view().data[k];
   }
-  for (int k = 0; k < kWidth * kHeight; ++k) sum_.view().data[k] /= float(exposures);
+  for (int k = 0; k < view_.width * view_.height; ++k) sum_.view().data[k] /= float(exposures);
   if (c.blur > 1) image::motion_blur(sum_, float(c.blur), float(c.blur_angle), sum_);
 
   const float* noise = noise_.data() + Random(seed_, "frame noise", number).below(65536);
-  for (int y = 0; y < kHeight; ++y) {
-    const float row = float(c.gain * (1 + c.slope_y * (2.0 * y / kHeight - 1)));
-    for (int x = 0; x < kWidth; ++x) {
-      const float gain = row + float(c.gain * c.slope_x * (2.0 * x / kWidth - 1));
+  for (int y = 0; y < view_.height; ++y) {
+    const float row = float(c.gain * (1 + c.slope_y * (2.0 * y / view_.height - 1)));
+    for (int x = 0; x < view_.width; ++x) {
+      const float gain = row + float(c.gain * c.slope_x * (2.0 * x / view_.width - 1));
       const float value = (sum_(x, y) - 128) * gain + 128 + float(c.offset) +
-                          float(c.noise) * noise[y * kWidth + x];
+                          float(c.noise) * noise[y * view_.width + x];
       frame_(x, y) = static_cast<std::uint8_t>(std::clamp(value, 0.F, 255.F) + 0.5F);
     }
   }

@@ -36,11 +36,18 @@ class Scene {
  public:
   static constexpr int kWidth = 400, kHeight = 320, kTemplate = 100;
 
-  Scene(const Texture& texture, std::uint64_t seed);
+  /// What the camera sees: its size, and where the middle of the template is before it moves.
+  struct View {
+    int width = kWidth, height = kHeight;
+    Eigen::Vector2d middle = {(kWidth - 1) / 2.0, (kHeight - 1) / 2.0};
+  };
+
+  Scene(const Texture& texture, std::uint64_t seed) : Scene(texture, seed, View()) {}
+  Scene(const Texture& texture, std::uint64_t seed, const View& view);
 
   /// Where the template lies in the frame before anything moves.
   rigid::Quad region() const;
-  /// Template coordinates to frame pixels for a motion about the middle of the frame.
+  /// Template coordinates to frame pixels for a motion about the middle of the template.
   rigid::Warp truth(const rigid::Warp& motion) const;
 
   /// The frame exposed while the motion goes from `from` to `to`. The truth is the middle of the
@@ -50,6 +57,7 @@ class Scene {
 
  private:
   const Texture& texture_;
+  View view_;
   std::vector<float> noise_;
   std::uint64_t seed_;
   image::Image<float> sum_, exposure_;

@@ -8,8 +8,7 @@
 namespace sdm::rigid {
 namespace {
 
-constexpr double kSurround = 1.7;  // side of the window over that of the template's bounding box
-constexpr int kLargest = 512;      // room for a template of 200 px, turned by 45 degrees
+constexpr int kLargest = 512;  // room for a template of 200 px, turned by 45 degrees
 
 }  // namespace
 
@@ -33,8 +32,9 @@ void smooth(image::ByteView src, image::ImageView<std::uint8_t> dst,
   }
 }
 
-FrameWindow::FrameWindow(bool smoothed)
+FrameWindow::FrameWindow(bool smoothed, double margin)
     : smoothed_(smoothed),
+      margin_(margin),
       shrunk_(std::size_t(kLargest) * kLargest),
       smooth_(smoothed ? shrunk_.size() : 0),
       row_(kLargest + 4) {}
@@ -44,13 +44,14 @@ void FrameWindow::look(image::ByteView frame, const TemplateShape& shape, const 
   from_frame_ = Warp::Identity();
   const double scale = scale_of(warp);
   const int factor = scale >= 2 ? 1 << std::min(8, static_cast<int>(std::log2(scale))) : 1;
-  if (factor == 1 && !smoothed_) return;
 
   const Quad corners = shape.corners(warp);
   if (!corners.allFinite()) return;
+  const double surround =
+      2 * margin_ * (corners.rowwise().maxCoeff() - corners.rowwise().minCoeff()).maxCoeff();
   const auto window = [&](int axis, int size, int& first, int& count) {
     const double low = corners.row(axis).minCoeff(), high = corners.row(axis).maxCoeff();
-    const double side = std::min(kSurround * (high - low), double(kLargest) * factor);
+    const double side = std::min(high - low + surround, double(kLargest) * factor);
     const double start = (low + high - side) / 2;
     first = static_cast<int>(std::clamp(start, 0.0, double(size)));
     const int last = static_cast<int>(std::clamp(std::ceil(start + side), 0.0, double(size)));

@@ -32,7 +32,7 @@ LucasKanade::LucasKanade(image::ByteView frame, const Quad& region,
     : options_(options),
       shape_(shape_of(region)),
       canvas_(make_canvas(shape_, int(kTemplateSide), {})),
-      window_(false),
+      window_(false, 2),
       warp_(warp_to(shape_, region)),
       target_(canvas_.width, canvas_.height),
       seen_(canvas_.width, canvas_.height) {

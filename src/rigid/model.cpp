@@ -50,7 +50,9 @@ void TrackerModel::validate() const {
   require(shape.width > 0 && shape.height > 0 && shape.width <= kTemplateSide &&
               shape.height <= kTemplateSide,
           "the template of the tracker's model has no sensible shape");
-  for (const Canvas& canvas : canvases) {
+  std::vector<Canvas> all = canvases;
+  if (pixels.known()) all.push_back(pixels.canvas);
+  for (const Canvas& canvas : all) {
     canvas.hog.validate();
     require(canvas.hog.normalisation == image::Normalisation::l2,
             "a canvas of the tracker's model has another normalisation than l2");
@@ -72,6 +74,19 @@ void TrackerModel::validate() const {
             "a map of the tracker's model does not fit its canvas or motion");
   }
   require(cascade.state_size == kStateSize, "the tracker's cascade is not one of warps");
+  if (pixels.known()) {
+    const Index size = Index(pixels.canvas.width) * pixels.canvas.height;
+    require(pixels.pixels.size() == size && pixels.slope_u.size() == size &&
+                pixels.slope_v.size() == size && pixels.blurs.rows() == size &&
+                pixels.blurs.cols() == PixelTemplate::kBlurs,
+            "the pixels of the tracker's model do not fit their canvas");
+    require(pixels.pixels.allFinite() && pixels.slope_u.allFinite() && pixels.slope_v.allFinite() &&
+                pixels.blurs.allFinite(),
+            "a pixel of the tracker's model is not finite");
+  }
+  require(!score.known() || (score.weights.size() == kScoreFeatures && pixels.known()),
+          "the score of the tracker's model does not fit");
+  require(!scan || score.known(), "the tracker's model scans frames without a score");
 }
 
 io::Model TrackerModel::to_model() const {
@@ -79,15 +94,30 @@ io::Model TrackerModel::to_model() const {
   for (const Canvas& canvas : canvases) canvas_list.push_back(to_json(canvas));
   io::Model model;
   model.kind = "rigid";
-  model.header = nlohmann::ordered_json{{"motion", to_string(motion)},
-                                        {"width", shape.width},
-                                        {"height", shape.height},
-                                        {"lost_above", lost_above},
-                                        {"stages", cascade.stages()},
-                                        {"stage_canvas", stage_canvas},
-                                        {"canvases", std::move(canvas_list)},
-                                        {"provenance", provenance}}
-                     .dump();
+  model.header = nlohmann::ordered_json{
+      {"motion", to_string(motion)},
+      {"width", shape.width},
+      {"height", shape.height},
+      {"lost_above", lost_above},
+      {"stages", cascade.stages()},
+      {"stage_canvas", stage_canvas},
+      {"canvases", std::move(canvas_list)},
+      {"pixels", pixels.known() ? to_json(pixels.canvas) : nlohmann::ordered_json()},
+      {"scored", score.known()},
+      {"scan", scan},
+      {"provenance",
+       provenance}}.dump();
+  if (pixels.known()) {
+    model.put("pixels", io::to_tensor(pixels.pixels));
+    model.put("slope_u", io::to_tensor(pixels.slope_u));
+    model.put("slope_v", io::to_tensor(pixels.slope_v));
+    model.put("blurs", io::to_tensor(pixels.blurs));
+  }
+  if (score.known()) {
+    Vector<float> line(kScoreFeatures + 1);
+    line << score.weights, score.bias;
+    model.put("score", io::to_tensor(line));
+  }
   put_maps(model, "", cascade.maps);
   for (std::size_t i = 0; i < templates.size(); ++i)
     model.put(formatted("template{}", i), io::to_tensor(templates[i]));
@@ -103,6 +133,7 @@ TrackerModel TrackerModel::from_model(const io::Model& model) {
   model.require_kind("rigid");
   TrackerModel tracker;
   int stages = 0;
+  bool polished = false, scored = false;
   try {
     const auto header = nlohmann::json::parse(model.header);
     tracker.motion = motion_from_string(header.at("motion"));
@@ -113,6 +144,11 @@ TrackerModel TrackerModel::from_model(const io::Model& model) {
     tracker.stage_canvas = header.at("stage_canvas").get<std::vector<int>>();
     for (const auto& canvas : header.at("canvases"))
       tracker.canvases.push_back(canvas_from(canvas));
+    // Trackers of earlier versions have none of these.
+    polished = header.contains("pixels") && !header["pixels"].is_null();
+    if (polished) tracker.pixels.canvas = canvas_from(header["pixels"]);
+    scored = header.value("scored", false);
+    tracker.scan = header.value("scan", false);
   } catch (const nlohmann::json::exception& error) {
     throw Error(formatted("the header of the tracker is not as expected: {}", error.what()));
   }
@@ -120,6 +156,16 @@ TrackerModel TrackerModel::from_model(const io::Model& model) {
   tracker.cascade.state_size = kStateSize;
   for (std::size_t i = 0; i < tracker.canvases.size(); ++i)
     tracker.templates.push_back(model.vector<float>(formatted("template{}", i)));
+  if (polished) {
+    tracker.pixels.pixels = model.vector<float>("pixels");
+    tracker.pixels.slope_u = model.vector<float>("slope_u");
+    tracker.pixels.slope_v = model.vector<float>("slope_v");
+    tracker.pixels.blurs = model.matrix<float>("blurs");
+  }
+  if (scored) {
+    const Vector<float> line = model.vector<float>("score", kScoreFeatures + 1);
+    tracker.score = {line.head(kScoreFeatures), line[kScoreFeatures]};
+  }
   const Matrix<double> search = model.matrix<double>("search", 9);
   for (Index i = 0; i < search.cols(); ++i)
     tracker.search.emplace_back(search.col(i).reshaped(3, 3));

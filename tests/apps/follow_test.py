@@ -63,6 +63,7 @@ def test_following(folder, frames):
     assert [line["frame"] for line in lines] == list(range(FRAMES)), lines
     for line in lines:
         assert not line["lost"] and worst_corner(line) < 0.5, (line, corners(line["frame"]))
+        assert 0.5 <= line["score"] <= 1, line
         # The warp takes the template's corners (the longer side is 100) to the same places.
         (a, b, x), (c, d, y), last = line["warp"]
         assert last == [0, 0, 1], last
@@ -80,6 +81,63 @@ def test_following(folder, frames):
     eight = ",".join(f"{v:g}" for corner in corners(0) for v in corner)
     quad = run("follow", frames, "--box", eight, "--json", "-", "--model", "homography")
     assert all(worst_corner(line) < 0.7 for line in lines_of(quad.stdout)), quad.stdout
+
+
+def test_several_templates_and_a_plot(folder, frames):
+    plot = folder / "out.svg"
+    small = (BOX[0] + 10, BOX[1] + 8, 50, 45)
+    told = run("follow", frames, "--box", ",".join(map(str, BOX)), "--box", ",".join(map(str, small)),
+               "--json", "-", "--plot", plot)
+    one = lines_of(run("follow", frames, "--box", ",".join(map(str, BOX)), "--json", "-").stdout)
+    for line, alone in zip(lines_of(told.stdout), one, strict=True):
+        first, second = line["templates"]
+        assert first == {key: value for key, value in alone.items() if key != "frame"}, (first, alone)
+        assert not second["lost"], line
+        x, y = moved(line["frame"], small[0] - 0.5, small[1] - 0.5)
+        assert math.dist((x, y), second["corners"][0]) < 1, (line, x, y)
+    assert "template 0: 0 lost; template 1: 0 lost" in told.stderr, told.stderr
+    svg = plot.read_text()
+    assert svg.startswith("<svg") and "Score" in svg and "template 1" in svg, svg[:200]
+    assert "one --box" in run("follow", frames, "--box", "60,40,80,70", "--box", "60,40,80,70", "--save",
+                              folder / "x.sdm", code=2).stderr
+
+
+def test_the_papers_way_and_appearance(folder, frames):
+    box = ["--box", ",".join(map(str, BOX))]
+    lines = lines_of(run("follow", frames, *box, "--paper", "--json", "-").stdout)
+    assert all(line["score"] is None and line["lost"] == (line["difference"] > 0.3) for line in lines), lines
+    adapted = lines_of(run("follow", frames, *box, "--adapt", "--json", "-").stdout)
+    assert all(not line["lost"] and worst_corner(line) < 0.5 for line in adapted), adapted
+    assert "--adapt" in run("follow", frames, *box, "--adapt", "--paper", code=2).stderr
+
+
+def test_a_plain_region_is_told_before_it_starts(folder):
+    plain = folder / "plain"
+    plain.mkdir()
+    for t in range(3):  # one straight edge: nothing tells how far it moved along it
+        pixels = bytes(70 if x < 100 + t else 150 for y in range(HEIGHT) for x in range(WIDTH))
+        write_pgm(plain / f"{t}.pgm", pixels, WIDTH)
+    told = run("follow", plain, "--box", ",".join(map(str, BOX)), "--json", "-").stderr
+    assert "warning: the region at (60, 40) is too plain" in told, told
+    rich = run("follow", folder / "frames", "--box", ",".join(map(str, BOX)), "--json", "-").stderr
+    assert "warning" not in rich, rich
+
+
+def test_a_region_that_is_not_flat_is_told_before_it_starts(folder, greys):
+    bent = folder / "bent"
+    bent.mkdir()
+    middle = BOX[0] + BOX[2] // 2
+    for t in range(12):  # two halves of which one is nearer to a camera that moves
+        def grey(x, y):
+            x = x - t / 2 if x < middle else x + t / 2
+            a, b = x / PITCH + 15, y / PITCH + 15
+            i, j = int(a), int(b)
+            a, b, k = a - i, b - j, j * GRID + i
+            return int((1 - b) * ((1 - a) * greys[k] + a * greys[k + 1])
+                       + b * ((1 - a) * greys[k + GRID] + a * greys[k + GRID + 1]))
+        write_pgm(bent / f"{t:02}.pgm", bytes(grey(x, y) for y in range(HEIGHT) for x in range(WIDTH)), WIDTH)
+    told = run("follow", bent, "--box", ",".join(map(str, BOX)), "--json", "-").stderr
+    assert "warning: the region at (60, 40) does not move as a flat thing" in told, told
 
 
 def test_a_tracker_can_be_kept(folder, frames):
@@ -191,6 +249,10 @@ with tempfile.TemporaryDirectory() as temporary:
     for t in range(FRAMES):
         write_pgm(frames / f"f{t:03}.pgm", pixels[t], WIDTH)
     test_following(folder, frames)
+    test_several_templates_and_a_plot(folder, frames)
+    test_the_papers_way_and_appearance(folder, frames)
+    test_a_plain_region_is_told_before_it_starts(folder)
+    test_a_region_that_is_not_flat_is_told_before_it_starts(folder, greys)
     test_a_tracker_can_be_kept(folder, frames)
     test_a_template_that_is_hidden_is_lost_and_found_again(folder, pixels)
     test_a_break_leaves_what_was_followed(folder, pixels)

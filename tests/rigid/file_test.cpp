@@ -33,6 +33,7 @@ TEST(ATrackerFile, GivesATrackerThatFollowsBitForBit) {
   const Track a = tracker.update(frame), b = loaded.update(frame);
   EXPECT_EQ(a.warp, b.warp);
   EXPECT_EQ(a.difference, b.difference);
+  EXPECT_EQ(a.score, b.score);
   EXPECT_EQ(a.lost, b.lost);
 }
 
@@ -61,6 +62,14 @@ TEST(ATrackerFile, OfAnotherKindOrWithPartsThatDoNotFitIsRefused) {
   io::Model changed = model;
   changed.kind = "pose";
   EXPECT_THAT([&] { TrackerModel::from_model(changed); }, ThrowsMessage<Error>(HasSubstr("rigid")));
+  for (const char* part : {"pixels", "blurs", "score"}) {
+    changed = model;
+    changed.tensors.erase(part);
+    EXPECT_THAT([&] { TrackerModel::from_model(changed); }, ThrowsMessage<Error>(HasSubstr(part)));
+  }
+  other = TrackerModel::from_model(model);
+  other.pixels.slope_u.conservativeResize(10);
+  EXPECT_THAT([&] { Tracker{other}; }, ThrowsMessage<Error>(HasSubstr("pixels")));
   changed = model;
   changed.tensors.erase("template1");
   EXPECT_THAT([&] { TrackerModel::from_model(changed); },

@@ -19,7 +19,8 @@ void smooth(image::ByteView src, image::ImageView<std::uint8_t> dst, std::span<s
 /// where that is asked for. Made once a descent for all stages; allocates at construction only.
 class FrameWindow {
  public:
-  explicit FrameWindow(bool smoothed);
+  /// The window reaches `margin` times the longer side of the template's bounding box beyond it.
+  explicit FrameWindow(bool smoothed, double margin = 0.35);
 
   /// Needs: `frame` outlives the use of `view`. The warp tells where the template is about to be;
   /// where that is outside the frame or not finite, the view is the frame as it is.
@@ -31,6 +32,7 @@ class FrameWindow {
 
  private:
   bool smoothed_;
+  double margin_;
   image::ByteView view_;
   Warp from_frame_ = Warp::Identity();
   std::vector<std::uint8_t> shrunk_, smooth_;

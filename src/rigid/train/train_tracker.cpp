@@ -7,15 +7,12 @@
 #include "base/formatted.h"
 #include "rigid/check.h"
 #include "rigid/state.h"
+#include "rigid/train/pictures.h"
 #include "sdm/base/random.h"
-#include "sdm/base/thread_pool.h"
-#include "sdm/image/augment.h"
 
 namespace sdm::rigid {
 namespace {
 
-constexpr int kPictureSide = 200;  // template units, one pixel each: the template and its surround
-constexpr Index kPictures = 24;    // the clean one, and blurred and noisy ones
 constexpr double kFlat = 0.5;  // mean gradient, grey levels a pixel, below which nothing is seen
 
 // One norm for the whole template: a change of the light's strength drops out, and cells without
@@ -26,52 +23,6 @@ image::DenseHogOptions hog_options(int cell) {
           .normalisation = image::Normalisation::l2,
           .epsilon = 1};
 }
-
-/// The template and its surround at a pixel a unit, as the camera gives it, and blurred and noisy.
-class Pictures {
- public:
-  Pictures(image::ByteView frame, const TemplateShape& shape, const Warp& warp,
-           const TrainTrackerOptions& options) {
-    const Canvas raster = make_canvas({kPictureSide, kPictureSide}, int(kTemplateSide), {});
-    FrameWindow window(false);
-    window.look(frame, shape, warp);
-    image::Image<float> clean(kPictureSide, kPictureSide);
-    sample(window.view(), window.in_view(warp), raster, clean);
-    from_template_ = inverse(raster.to_template());
-
-    const bool varied = options.blur > 0 || options.noise > 0;
-    pictures_.assign(varied ? kPictures : 1, {});
-    ThreadPool pool(options.threads);
-    pool.run(static_cast<Index>(pictures_.size()), [&](Index i, int) {
-      image::Image<float> seen = clean;
-      if (i > 0) {
-        const auto number = static_cast<std::uint64_t>(i);
-        Random random(options.seed, "template pictures", number);
-        const auto uniform = [&](double to) { return float(random.uniform(0, to)); };
-        const float length = uniform(options.blur), angle = uniform(std::numbers::pi);
-        image::motion_blur(clean, length, angle, seen);
-        image::add_noise(seen, uniform(options.noise), options.seed, number);
-      }
-      image::Image<std::uint8_t> bytes(kPictureSide, kPictureSide);
-      for (int y = 0; y < kPictureSide; ++y)
-        for (int x = 0; x < kPictureSide; ++x)
-          bytes(x, y) = static_cast<std::uint8_t>(std::lround(std::clamp(seen(x, y), 0.F, 255.F)));
-      image::Image<std::uint8_t>& picture = pictures_[static_cast<std::size_t>(i)];
-      picture = bytes;
-      std::vector<std::uint16_t> row(kPictureSide + 4);
-      smooth(bytes, picture, row);
-    });
-  }
-
-  image::ByteView operator[](Index sample) const {
-    return pictures_[static_cast<std::size_t>(sample) % pictures_.size()];
-  }
-  const Warp& from_template() const { return from_template_; }
-
- private:
-  std::vector<image::Image<std::uint8_t>> pictures_;
-  Warp from_template_;
-};
 
 /// The states are warps in template coordinates; the identity is the truth of every sample.
 class TemplateProblem {
@@ -91,8 +42,8 @@ class TemplateProblem {
     thread_local std::vector<float> pixels;
     const Canvas& seen = canvas(stage);
     pixels.resize(std::size_t(seen.width) * std::size_t(seen.height));
-    rigid::features(pictures_[sample], compose(pictures_.from_template(), to_warp(x)), seen, pixels,
-                    {out.data(), static_cast<std::size_t>(out.size())});
+    rigid::features(pictures_.smoothed(sample), compose(pictures_.from_template(), to_warp(x)),
+                    seen, pixels, {out.data(), static_cast<std::size_t>(out.size())});
     out -= model_.templates[canvas_index(stage)];
   }
 
@@ -148,15 +99,7 @@ Matrix<float> draw_starts(const TrainTrackerOptions& options) {
   for (Index i = 0; i < options.samples; ++i) {
     const double stretch =
         options.spread > 0 ? 2 * options.spread * double(i + 1) / double(options.samples) : 1;
-    Parameters p(parameter_count(options.motion));
-    const Index linear = options.motion == Motion::homography ? 4 : p.size() - 2;
-    for (Index k = 0; k < p.size(); ++k) {
-      const double deviation = k < linear       ? options.linear_deviation
-                               : k < linear + 2 ? options.translation_deviation
-                                                : options.perspective_deviation;
-      p[k] = stretch * deviation * random.normal();
-    }
-    starts.col(i) = to_state(warp_of(options.motion, p));
+    starts.col(i) = to_state(draw_warp(options, stretch, random));
   }
   return starts;
 }
@@ -177,7 +120,7 @@ void check_texture(const TrackerModel& model, const Pictures& pictures) {
   plain.hog.normalisation = image::Normalisation::none;
   std::vector<float> pixels(std::size_t(plain.width) * std::size_t(plain.height));
   Vector<float> votes(plain.feature_size());
-  features(pictures[0], pictures.from_template(), plain, pixels,
+  features(pictures.smoothed(0), pictures.from_template(), plain, pixels,
            {votes.data(), static_cast<std::size_t>(votes.size())});
   const double gradient = double(votes.sum()) * image::kBins / double(votes.size());
   if (gradient < kFlat)
@@ -194,6 +137,9 @@ TrainTrackerOptions TrainTrackerOptions::paper() {
   options.samples = 300;
   options.spread = options.blur = options.noise = options.search = 0;
   options.coarse_stages = 0;
+  options.polish_side = 0;
+  options.score_trials = 0;
+  options.scan = false;
   return options;
 }
 
@@ -218,6 +164,10 @@ void TrainTrackerOptions::validate() const {
   size("coarse_side", coarse_side, 2 * cell, 400);
   size("fine_side", fine_side, 2 * cell, 400);
   size("search", search, 0, 100);
+  if (polish_side > 0) size("polish_side", polish_side, 2 * cell, 400);
+  size("score_trials", double(score_trials), 0, 1e6);
+  require(score_trials == 0 || polish_side > 0, "a score needs the polish, polish_side is 0");
+  require(!scan || score_trials > 0, "a scan needs a score, score_trials is 0");
   size("lost_above", lost_above, 0, 10);
   penalty.validate();
 }
@@ -242,14 +192,22 @@ TrackerTraining train_tracker(image::ByteView frame, const Quad& region,
 
   const Pictures pictures(frame, model.shape, model.start, options);
   check_texture(model, pictures);
+  // What the tracker itself sees there, to the last bit: so it stays where the template was.
+  FrameWindow window(true);
+  window.look(frame, model.shape, model.start);
   std::vector<float> pixels;
   for (const Canvas& canvas : model.canvases) {
     pixels.resize(std::size_t(canvas.width) * std::size_t(canvas.height));
     Vector<float> target(canvas.feature_size());
-    features(pictures[0], pictures.from_template(), canvas, pixels,
+    features(window.view(), window.in_view(model.start), canvas, pixels,
              {target.data(), static_cast<std::size_t>(target.size())});
     model.templates.push_back(std::move(target));
   }
+
+  if (options.polish_side > 0)
+    model.pixels = make_pixel_template(
+        window.view(), window.in_view(model.start),
+        make_canvas(model.shape, options.polish_side, hog_options(options.cell)));
 
   TrainOptions training;
   training.stages = options.stages;
@@ -260,7 +218,21 @@ TrackerTraining train_tracker(image::ByteView frame, const Quad& region,
       train(TemplateProblem(model, pictures, options.samples), draw_starts(options),
             Matrix<float>(to_state(Warp::Identity())), training);
   model.cascade = std::move(result.cascade);
-  return {Tracker(std::move(model)), std::move(result.summary)};
+  if (options.score_trials > 0) {
+    // To begin with: right where half of the template correlates by more than a half.
+    model.score.weights = Vector<float>::Zero(kScoreFeatures);
+    model.score.weights[2] = 10;
+    model.score.bias = -5;
+    TrackerModel trial = model;
+    trial.search.clear();
+    model.score = learn_score(Tracker(std::move(trial)), pictures, options);
+    model.scan = options.scan;
+  }
+  const double uncertainty =
+      model.pixels.known()
+          ? Polisher(model.pixels, model.motion).uncertainty(kPlainNoise) * scale_of(model.start)
+          : std::nan("");
+  return {Tracker(std::move(model)), std::move(result.summary), uncertainty};
 }
 
 }  // namespace sdm::rigid

@@ -42,16 +42,28 @@ struct TrainTrackerOptions {
   /// of the longer side): shifted, turned, larger and smaller. 0: not searched, as in the paper.
   double search = 30;
 
+  /// Pixels along the longer side of the raster on which what the maps found is polished
+  /// (polish.h). 0: no polish, as in the paper.
+  int polish_side = 50;
+
+  /// Trials from which the score is learned (score.h). 0: none, the HoG difference decides what is
+  /// lost, as in the paper.
+  Index score_trials = 240;
+
+  /// Look for a lost template in the whole frame (scan.h).
+  bool scan = true;
+
   Penalty penalty = Penalty::relative(1e-2);
 
-  /// The template is lost above this relative difference in HoG space.
+  /// Without a score the template is lost above this relative difference in HoG space.
   double lost_above = 0.3;
 
   std::uint64_t seed = 1;
   std::string provenance;  // where the frame is from, for people
   int threads = 0;
 
-  /// The paper's training: 300 clean samples, the deviations as they are, one resolution.
+  /// The paper's: 300 clean samples, the deviations as they are, one resolution, the maps run once
+  /// and nothing after them.
   static TrainTrackerOptions paper();
 
   /// Throws Error naming the first option that makes no sense.
@@ -61,7 +73,12 @@ struct TrainTrackerOptions {
 struct TrackerTraining {
   Tracker tracker;
   TrainSummary summary;  // errors are mean corner errors in template units
+  /// How far noise of kPlainNoise grey levels moves the corners the way that the template tells
+  /// least, in px of its frame: above 1 it is too plain to be followed well. NaN without polish.
+  double uncertainty = 0;
 };
+
+inline constexpr double kPlainNoise = 2;
 
 /// Learns to follow what the frame shows in a region. Throws Error if the region leaves the frame,
 /// is not a convex quadrilateral or shows nothing to follow (a flat patch).
