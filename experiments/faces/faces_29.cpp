@@ -100,14 +100,15 @@ void measure_29_points(const ExperimentContext& context, const fs::path& folder,
       context.report(0.2 + 0.8 * double(fold) / double(folds), "29 points, cross-validation");
       const face::Model model = face::train_on_base(training, base, one.options).model;
       face::Aligner aligner(model);
+      const face::BoxConvention& convention = model.convention(options.detectors[0]);
       for (std::size_t i = fold; i < faces.size(); i += kFolds) {
         const face::Shape& points = truth.faces[i].points;
         face::Box box = boxes[i][0];
         if (!(box.width > 0)) {
-          box = face::perturbed_box(points, model.mean, model.boxes.front(), context.seed, i);
+          box = face::perturbed_box(points, model.mean, convention, context.seed, i);
           from_truth += &one == &learners[0] ? 1 : 0;
         }
-        const face::Shape& found = aligner.align(pictures[i], box).points;
+        const face::Shape& found = aligner.align(pictures[i], box, convention).points;
         one.errors29.push_back(error_over(all, found, points));
         one.errors17.push_back(error_over(kSeventeen, found, points));
         results.add("face_29", one.name, "error_percent", 100 * one.errors29.back(), "%",
