@@ -14,9 +14,10 @@ from marks import make_set  # noqa: E402
 from tool import run  # noqa: E402
 
 
-def commands():
-    page = (pathlib.Path(sys.argv[2]) / "docs" / "own-landmarks.md").read_text()
-    return [line.split()[1:] for line in re.findall(r"^    (sdm .*)$", page, re.M)]
+def commands(page):
+    text = (pathlib.Path(sys.argv[2]) / page).read_text()
+    text = text[text.find("## Training on your own data"):] if page == "README.md" else text
+    return [line.split()[1:] for line in re.findall(r"^    (sdm .*)$", text, re.M)]
 
 
 def with_scale(folder, name):
@@ -37,9 +38,11 @@ def test(folder):
         make_set(folder, name, count, rng)
         with_scale(folder, name)
     said = {}
-    for words in commands():
+    for words in commands("docs/own-landmarks.md"):
         said[" ".join(words)] = run(*words, cwd=folder).stdout
     assert len(said) == 11, list(said)
+    for words in commands("README.md"):
+        assert " ".join(words) in said, words  # it was run above
 
     trained = said["train train.csv -o mine.sdm"]
     assert "found from its whole picture" in trained and "chosen: " in trained, trained
