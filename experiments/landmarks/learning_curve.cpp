@@ -83,6 +83,14 @@ std::vector<face::Shape> learn_and_find(const LandmarkSet& set, const Faces& fac
 
 }  // namespace
 
+peers::TreeOptions tree_options(int samples) {
+  peers::TreeOptions options;
+  options.depth = 2;
+  options.nu = 0.05;
+  options.oversampling = std::clamp(1200 / samples, 5, 60);
+  return options;
+}
+
 std::vector<LearningPoint> learning_curve(
     const LandmarkSet& set, std::uint64_t seed, int threads,
     const std::function<void(double share, const std::string& activity)>& progress) {
@@ -105,7 +113,8 @@ std::vector<LearningPoint> learning_curve(
         if (ours) {
           found = learn_and_find(set, some, trial.held_out, seed, threads, seconds);
         } else {
-          peers::TreeOptions options = set.trees;
+          peers::TreeOptions options =
+              tree_options(set.mirror.empty() ? size : 2 * size);  // each teaches its mirror image
           options.threads = ThreadPool(threads).threads();
           peers::TreeAnswers answers = peers::dlib_trees(some, trial.held_out, options, set.mirror);
           found = std::move(answers.points);

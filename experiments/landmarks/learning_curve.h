@@ -22,9 +22,12 @@ struct LandmarkSet {
   std::vector<int> sizes;  // how many to learn from
   double budget = 5;       // seconds to choose options in, as choose_options reckons them
   int faces_to_choose_by = 400;
-  peers::TreeOptions trees;
   int most_for_trees = 1 << 30;  // dlib takes too long with more
 };
+
+/// dlib's settings for so many samples. For few pictures shallow trees and a small nu are the best
+/// of the grid of `./run bench landmarks`; there are about as many starts whatever the samples.
+peers::TreeOptions tree_options(int samples);
 
 /// What one method reaches with so many samples.
 struct LearningPoint {
