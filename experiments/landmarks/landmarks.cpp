@@ -116,11 +116,12 @@ Results run_landmarks(const ExperimentContext& context) {
   Table table{{{"objects", "pictures", "method", "error", "seconds to train"}}};
   std::string missing;
   // The data folder's part, where it is.
-  const auto with_data = [&](const std::string& name, const std::string& file, const auto& read,
-                             double from, double to) {
+  const auto with_data = [&](const std::string& name, const std::vector<std::string>& files,
+                             const auto& read, double from, double to) {
     try {
       const fs::path folder = find_data(context, name);
-      if (!fs::exists(folder / file)) throw NoData("there is no " + (folder / file).string());
+      for (const std::string& file : files)
+        if (!fs::exists(folder / file)) throw NoData("there is no " + (folder / file).string());
       add_set(context, read(folder), from, to, results, figure, table);
     } catch (const NoData& error) {
       context.say(fmt::format("{} left out: {}", name, error.what()));
@@ -129,10 +130,10 @@ Results run_landmarks(const ExperimentContext& context) {
   };
   add_set(context, leaf_set(context.seed, context.quick), 0, 0.25, results, figure, table);
   with_data(
-      "wings", "wings.tps", [&](const fs::path& folder) { return wing_set(folder, context.quick); },
-      0.25, 0.5);
+      "wings", {"wings.tps"},
+      [&](const fs::path& folder) { return wing_set(folder, context.quick); }, 0.25, 0.5);
   with_data(
-      "faces", "train.csv",
+      "faces", {"train.csv", "train_boxes.csv", "dev.csv", "dev_boxes.csv"},
       [&](const fs::path& folder) { return face_set(folder, context.seed, context.quick); }, 0.5,
       1);
   context.say(format_table(table.lines));
