@@ -137,9 +137,9 @@ CrossValidated best_trees(const Faces& faces, const std::vector<int>& parts) {
   attempt(best);
   vary(&peers::TreeOptions::depth, 3, 2);
   vary(&peers::TreeOptions::nu, 0.05, 0.025);
-  vary(&peers::TreeOptions::oversampling, 100, 300);
   vary(&peers::TreeOptions::padding, 0.1, 0.2);
   vary(&peers::TreeOptions::cascades, 15, 20);
+  vary(&peers::TreeOptions::oversampling, 100, 300);  // last, since it takes the time
   return least;
 }
 
