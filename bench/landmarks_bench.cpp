@@ -139,7 +139,7 @@ CrossValidated best_trees(const Faces& faces, const std::vector<int>& parts) {
   vary(&peers::TreeOptions::nu, 0.05, 0.025);
   vary(&peers::TreeOptions::padding, 0.1, 0.2);
   vary(&peers::TreeOptions::cascades, 15, 20);
-  vary(&peers::TreeOptions::oversampling, 100, 300);  // last, since it takes the time
+  vary(&peers::TreeOptions::oversampling, 60, 100, 300);  // last, since it takes the time
   return least;
 }
 
