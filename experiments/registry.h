@@ -83,6 +83,7 @@ Results run_analytic(const ExperimentContext& context);
 Results run_nist(const ExperimentContext& context);
 Results run_detection(const ExperimentContext& context);
 Results run_faces(const ExperimentContext& context);
+Results run_landmarks(const ExperimentContext& context);
 Results run_tracking(const ExperimentContext& context);
 Results run_pose(const ExperimentContext& context);
 Results run_headpose(const ExperimentContext& context);
