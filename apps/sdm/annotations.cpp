@@ -26,6 +26,14 @@ face::ReadOptions read_options(bool skip_bad, const std::filesystem::path& pictu
   return {.skip_bad = skip_bad, .pictures = pictures, .size_of = size_of_picture};
 }
 
+face::Markup markup_of(const face::Annotations& annotations) {
+  if (annotations.names.empty()) return face::markup_of(annotations.ids);
+  face::Markup markup;
+  markup.ids = annotations.ids;
+  markup.names = annotations.names;
+  return markup;
+}
+
 void report_sense(const face::Annotations& annotations, bool strict, int threads) {
   const std::size_t count = annotations.faces.size();
   std::vector<face::PictureSize> sizes(count);

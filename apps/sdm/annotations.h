@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "sdm/face/data/annotations.h"
+#include "sdm/face/data/markup.h"
 
 namespace sdm::app {
 
@@ -12,6 +13,9 @@ face::ReadOptions read_options(bool skip_bad, const std::filesystem::path& pictu
 
 /// The size of a picture, from its header where that tells it.
 face::PictureSize size_of_picture(const std::filesystem::path& path);
+
+/// What is known of the points: a face's only if they have no names of their own.
+face::Markup markup_of(const face::Annotations& annotations);
 
 /// Warns of what makes little sense (sdm/face/data/sense.h), with FILE:LINE, on stderr. Throws
 /// Error then if `strict`.

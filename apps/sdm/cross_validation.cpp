@@ -6,6 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "apps/sdm/annotations.h"
+#include "apps/sdm/output.h"
 #include "apps/sdm/sheet.h"
 #include "report/plot.h"
 #include "report/results.h"
@@ -45,12 +47,13 @@ class Report {
  public:
   Report(const TrainingSet& set, const std::vector<face::Shape>& found) : set_(set) {
     const face::Annotations& truth = set.annotations;
-    by_eyes_ = face::markup_of(truth.ids).unit.first >= 0;
+    by_eyes_ = markup_of(truth).unit.first >= 0;
     const auto normaliser =
         by_eyes_ ? face::Normaliser::outer_eyes : face::Normaliser::box_diagonal;
     points_.resize(truth.ids.size());
     for (std::size_t i = 0; i < set.faces.size(); ++i) {
       const face::Shape& known = set.faces[i].truth;
+      boxless_ += set.faces[i].boxes.empty() || !(set.faces[i].boxes[0].width > 0) ? 1 : 0;
       double length = 0;
       try {
         length = face::normalising_length(known, truth.ids, normaliser);
@@ -94,8 +97,10 @@ class Report {
     for (std::size_t p = 0; p < points_.size(); ++p)
       add(name_of(static_cast<Index>(p)), points_[p]);
     add("all", all_);
-    fmt::print("\n{}-fold cross-validation, {} pictures:\n{}\n", parts, set_.faces.size(),
-               report::format_table(lines));
+    fmt::print(
+        "\n{}-fold cross-validation, {} pictures{}:\n{}\n", parts, set_.faces.size(),
+        boxless_ > 0 ? fmt::format(" ({} without a box started near the truth)", boxless_) : "",
+        report::format_table(lines));
   }
 
   void write_json(const fs::path& path, int parts) const {
@@ -106,6 +111,7 @@ class Report {
     };
     Json json{{"parts", parts},
               {"pictures", set_.faces.size()},
+              {"boxes_from_truth", boxless_},
               {"percent_of", by_eyes_ ? "outer_eyes" : "box_diagonal"},
               {"all", json_of(all_)},
               {"points", Json::array()},
@@ -187,6 +193,7 @@ class Report {
 
   const TrainingSet& set_;
   bool by_eyes_ = false;
+  int boxless_ = 0;
   std::vector<Errors> points_;
   Errors all_;
   std::vector<Doubt> doubts_;
@@ -203,6 +210,7 @@ void report_cross_validation(const TrainingSet& set, const std::vector<face::Sha
   report.print(parts);
   report.write_json(beside("cross-validation.json"), parts);
   report.write_plot(beside("cross-validation.svg"));
+  fs::remove(beside("doubtful.png"));
   const bool doubtful = report.tell_doubts(beside("doubtful.png"), found);
   fmt::print("wrote {}, {}{}\n", beside("cross-validation.json").string(),
              beside("cross-validation.svg").string(),

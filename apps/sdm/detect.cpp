@@ -38,7 +38,7 @@ struct DetectArguments {
   DetectorChoice choice;
   fs::path draw, output;
   bool json = false, pts = false;
-  float min_score = 0.5F;
+  std::optional<float> min_score;
   int threads = 0;
 };
 
@@ -180,7 +180,12 @@ void detect(const DetectArguments& arguments) {
   const face::Model model = load_face_model(arguments.model);
   const std::optional<pose::HeadPoseEstimator> head = face::head_of(model);
   DetectorChoice choice = arguments.choice;
-  choice.options.min_score = arguments.min_score;
+  // Of a model of whole pictures every picture shows one.
+  const float min_score = arguments.min_score.value_or(
+      arguments.boxes.empty() && choice.name.empty() && model.convention().detector == kWholePicture
+          ? 0.0F
+          : 0.5F);
+  choice.options.min_score = min_score;
   std::optional<FaceFinder> finder;
   std::optional<face::BoxTable> table;
   if (arguments.boxes.empty()) {
@@ -234,7 +239,7 @@ void detect(const DetectArguments& arguments) {
     });
     for (const FoundFace& one : found) {
       const face::Alignment& fit = worker.aligner.align_from(grey, one.start);
-      if (!(fit.score >= arguments.min_score)) continue;
+      if (!(fit.score >= min_score)) continue;
       const face::Similarity place = face::fit_similarity(model.mean, fit.points);
       // What was found twice is one face, the one that fits best; boxes that are given stay.
       const auto is_same = [&](const Face& other) {
@@ -310,9 +315,9 @@ void add_detect(CLI::App& app) {
       ->capture_default_str();
   command
       ->add_option("--min-score", arguments->min_score,
-                   "Leave out what scores less; 0: whatever the score")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
+                   "Leave out what scores less; 0: whatever the score; default: 0.5, and 0 for a "
+                   "model of whole pictures")
+      ->check(CLI::Range(0.0, 1.0));
   command->add_flag("--json", arguments->json, "Print the results as JSON on stdout");
   command->add_option("--draw", arguments->draw,
                       "Write pictures with the points into this folder (or file, for one picture)");

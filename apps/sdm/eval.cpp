@@ -266,8 +266,7 @@ void evaluate(EvalArguments arguments) {
   }
 
   if (arguments.normaliser.empty())
-    arguments.normaliser =
-        face::markup_of(truth.ids).unit.first >= 0 ? "outer_eyes" : "box_diagonal";
+    arguments.normaliser = markup_of(truth).unit.first >= 0 ? "outer_eyes" : "box_diagonal";
   face::EvaluationOptions options;
   options.normaliser = face::normaliser_from(arguments.normaliser);
   if (arguments.points > 0) options.ids = face::ibug(arguments.points).ids;

@@ -7,6 +7,7 @@
 
 #include "apps/sdm/shipped_model.h"
 #include "sdm/base/error.h"
+#include "sdm/face/data/markup.h"
 #include "sdm/opencv/detector.h"
 
 namespace sdm::app {
@@ -77,9 +78,11 @@ FaceFinder::FaceFinder(const face::Model& model, DetectorChoice choice)
   constexpr Index kShippedPoints = 68;  // of the landmarks that face-detector.sdm was trained on
   const std::string name = choice_.name;
   const bool is_file = name.ends_with(".sdm");
-  const bool is_default =
-      name.empty() && choice_.offset.empty() && model.convention().detector != kWholePicture &&
-      model.points() == kShippedPoints && !shipped_file_or_none("face-detector.sdm").empty();
+  const bool is_face = model.points() == kShippedPoints && model.point_names.empty() &&
+                       (model.mirror.empty() || model.mirror == face::ibug(68).mirror);
+  const bool is_default = name.empty() && choice_.offset.empty() && is_face &&
+                          model.convention().detector != kWholePicture &&
+                          !shipped_file_or_none("face-detector.sdm").empty();
   if (app::is_ours(name) || is_default) {
     detector_model_ = std::make_shared<face::DetectorModel>(load_detector(name));
     convention_ = detector_model_->convention();
@@ -94,7 +97,13 @@ FaceFinder::FaceFinder(const face::Model& model, DetectorChoice choice)
     return;
   }
   convention_ = box_convention(model, name, choice_.offset);
-  if (name.empty()) choice_.name = convention_.detector;
+  if (!name.empty()) return;
+  choice_.name = convention_.detector;
+  if (choice_.name != kWholePicture && !choice_.name.starts_with("haar_"))
+    throw Error(fmt::format(
+        "the model starts from the boxes of '{}': name that detector's file with --detector, or "
+        "give the boxes with --boxes",
+        choice_.name));
 }
 
 face::Detector FaceFinder::detector() const {

@@ -18,8 +18,7 @@ namespace sdm::app {
 /// Throws: saying where it looked.
 face::Model load_face_model(const std::string& path);
 
-/// The name of boxes that are the whole picture.
-inline constexpr const char* kWholePicture = "picture";
+using face::kWholePicture;
 
 /// Our own detector: the shipped one ("sdm") or a file. Throws: it cannot be loaded.
 face::DetectorModel load_detector(const std::string& name);

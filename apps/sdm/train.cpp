@@ -157,14 +157,14 @@ face::TrainerOptions options_of(const TrainArguments& a,
 }
 
 // What is known of the points: their mirror, and the eye corners whose distance is the unit.
-void learn_markup(const TrainArguments& a, const std::vector<int>& ids,
+void learn_markup(const TrainArguments& a, const face::Annotations& annotations,
                   face::TrainerOptions& options) {
-  const face::Markup markup = face::markup_of(ids);
+  const face::Markup markup = markup_of(annotations);
   options.unit = markup.unit;
   if (a.outline_scale) {
     if (markup.regions.empty())
       throw Error("--outline-scale needs the 68 points or a part of them");
-    options.recipe.patch_scale.assign(ids.size(), 1.0F);
+    options.recipe.patch_scale.assign(markup.ids.size(), 1.0F);
     for (const int i : markup.region("jaw"))
       options.recipe.patch_scale[static_cast<std::size_t>(i)] = *a.outline_scale;
   }
@@ -345,9 +345,7 @@ std::vector<face::Shape> cross_validate(const TrainArguments& arguments, const T
       [&](const std::vector<face::TrainingFace>& faces, int part) {
         progress.update(static_cast<double>(part) / arguments.cross_validate);
         face::TrainerOptions options = given;
-        if (arguments.automatic())
-          options =
-              choose(faces, given, arguments.budget / arguments.cross_validate, false).options;
+        if (arguments.automatic()) options = choose(faces, given, arguments.budget, false).options;
         options.checkpoint.clear();
         return face::train(faces, {}, options).model;
       });
@@ -377,6 +375,10 @@ void run(const TrainArguments& arguments) {
   const fs::path chart = arguments.plot.empty()
                              ? fs::path(arguments.output).replace_extension("training.svg")
                              : arguments.plot;
+  for (const fs::path& input : {arguments.truth, arguments.boxes, arguments.dev})
+    if (!input.empty() && fs::exists(input) && fs::exists(arguments.output) &&
+        fs::equivalent(input, arguments.output))
+      throw Error(fmt::format("{} would be overwritten: it is read", input.string()));
   prepare_output(arguments.output);
   prepare_output(chart);
   TrainingSetOptions reading = reading_of(arguments);
@@ -394,6 +396,10 @@ void run(const TrainArguments& arguments) {
   reading.detectors = options.detectors;
   reading.recipe = options.recipe;
   if (arguments.automatic()) reading.recipe.unit = finest_unit(annotations.faces.size());
+  if (arguments.finder == "sdm" && markup_of(annotations).size() != 68)
+    throw Error(
+        "--detector sdm finds faces of 68 points: train one of your objects with "
+        "sdm train-detector");
   const TrainingSet set =
       read_training_set(std::move(annotations), arguments.truth.filename().string(), reading);
   const std::vector<face::TrainingFace>& faces = set.faces;
@@ -409,10 +415,12 @@ void run(const TrainArguments& arguments) {
                               arguments.truth.string()));
     dev = read_training_set(std::move(held), arguments.dev.filename().string(), reading).faces;
   }
-  learn_markup(arguments, ids, options);
+  learn_markup(arguments, set.annotations, options);
   fmt::print("{} faces of {} points{}; {} dev faces{}\n", faces.size(), ids.size(),
              reading.whole_picture ? ", each found from its whole picture" : "", dev.size(),
              options.mirror.empty() ? "" : "; mirrored");
+  if (arguments.cross_validate > 0)  // better told before the work than after it
+    face::cross_validation_parts(faces, arguments.cross_validate, arguments.seed);
   const face::TrainerOptions given = options;
   if (arguments.automatic()) {
     const face::Choice choice = choose(faces, given, arguments.budget, true);
@@ -431,6 +439,11 @@ void run(const TrainArguments& arguments) {
   }
   if (!arguments.checkpoint.empty()) fs::remove(arguments.checkpoint);
   fmt::print("{}\n", trained.summary.brief_report());
+  if (trained.stages[trained.model.maps.size() - 1].held_out_error >=
+      trained.stages.front().stage.error_before)
+    fmt::print(stderr,
+               "sdm: what was learned is no better than the start: are there too few pictures, or "
+               "do the points not fit them?\n");
   if (trained.model.maps.size() < trained.stages.size())
     fmt::print("{} of {} stages kept: the others do not lower the held-out error\n",
                trained.model.maps.size(), trained.stages.size());
@@ -473,20 +486,24 @@ void add_train(CLI::App& app) {
                    "A recipe that is known, for faces; without it and without options of the "
                    "recipe it is chosen by held-out error")
       ->check(CLI::IsMember({"accurate", "fast", "paper"}));
-  command
-      ->add_option("--budget", a->budget,
-                   "Seconds of one core to choose the recipe in; reckoned, so that every machine "
-                   "chooses the same")
-      ->transform(CLI::AsNumberWithUnit(
-          std::map<std::string, double>{{"s", 1.0}, {"min", 60.0}, {"h", 3600.0}}))
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command
-      ->add_option("--cross-validate", a->cross_validate,
-                   "Also learn without each of so many parts of the pictures and tell the error "
-                   "of every point there: table, JSON, plot, and labels to doubt. A group (column "
-                   "`group`, ID of .tps) stays together")
-      ->check(CLI::Range(2, 1000));
+  auto* budget =
+      command
+          ->add_option(
+              "--budget", a->budget,
+              "Seconds of one core to choose the recipe in; reckoned, so that every machine "
+              "chooses the same")
+          ->transform(CLI::AsNumberWithUnit(
+              std::map<std::string, double>{{"s", 1.0}, {"min", 60.0}, {"h", 3600.0}}))
+          ->check(kPositive)
+          ->capture_default_str();
+  auto* cross_validate =
+      command
+          ->add_option(
+              "--cross-validate", a->cross_validate,
+              "Also learn without each of so many parts of the pictures and tell the error "
+              "of every point there: table, JSON, plot, and labels to doubt. A group (column "
+              "`group`, ID of .tps) stays together")
+          ->check(CLI::Range(2, 1000));
   command
       ->add_option("--mirror", a->mirror,
                    "auto (known for the 68 points), none, or a file with each point's partner")
@@ -500,11 +517,12 @@ void add_train(CLI::App& app) {
       "--score-of", a->score_of,
       "Train no maps: take this model's and learn the score of its fits anew; of the "
       "other options only -o, --skip-bad, --seed and --threads count then");
-  command->add_option(
+  auto* base = command->add_option(
       "--base", a->base,
       "Learn these points, from few pictures, as an addition to this model's of other points; of "
       "the other options only -o, --boxes, --detectors, --mirror (auto finds it), --skip-bad, "
       "--unit, --starts, --folds, --seed, --threads and the file's own words count then");
+  base->excludes(cross_validate)->excludes(budget);
   command->add_option("--plot", a->plot, "Chart of the errors; else beside the model");
 
   const std::string look = "What a stage sees";

@@ -33,6 +33,22 @@ void number_groups(TrainingSet& set) {
   for (std::size_t i = 0; i < set.faces.size(); ++i)
     if (const std::string& group = set.annotations.faces[i].group; !group.empty())
       set.faces[i].group = first.try_emplace(group, static_cast<Index>(i)).first->second;
+  // Else nothing could be held out.
+  const auto in_one = [&](const face::TrainingFace& face) {
+    return face.group >= 0 && face.group == set.faces.front().group;
+  };
+  if (set.faces.size() < 2 || !std::all_of(set.faces.begin(), set.faces.end(), in_one)) return;
+  fmt::print(stderr, "sdm: all pictures are in one group, '{}': it is ignored\n",
+             set.annotations.faces.front().group);
+  for (face::TrainingFace& face : set.faces) face.group = -1;
+}
+
+// Why a face tells too little; empty: it does not.
+std::string too_sparse(const face::Shape& points) {
+  const Index known = (points.array().isFinite().colwise().all()).count();
+  if (known >= 2 && 4 * known >= points.cols()) return {};
+  return fmt::format("{} of its {} points are known, expected at least a quarter, and two", known,
+                     points.cols());
 }
 
 double pixel_size(const face::Shape& original, const face::Shape& trimmed) {
@@ -72,6 +88,15 @@ face::Annotations read_sorted(const fs::path& truth, const TrainingSetOptions& o
       face::read_annotations(truth, read_options(options.skip_bad, options.images));
   for (const std::string& skipped : annotations.skipped)
     fmt::print(stderr, "skipped: {}\n", skipped);
+  std::erase_if(annotations.faces, [&](const face::Annotation& face) {
+    const std::string why = too_sparse(face.points);
+    if (why.empty()) return false;
+    const std::string told =
+        fmt::format("{}: {}", face.where.empty() ? face.file : face.where, why);
+    if (!options.skip_bad) throw Error(told);
+    fmt::print(stderr, "skipped: {}\n", told);
+    return true;
+  });
   std::stable_sort(annotations.faces.begin(), annotations.faces.end(), comes_before);
   return annotations;
 }
@@ -102,7 +127,7 @@ TrainingSet read_training_set(face::Annotations annotations, const std::string& 
       boxes[i].insert(boxes[i].begin(), options.finder->find(grey, points, thread));
     if (options.whole_picture)
       boxes[i] = {{0, 0, static_cast<float>(grey.width), static_cast<float>(grey.height)}};
-    faces[i] = face::trim(grey, points, boxes[i], options.recipe);
+    faces[i] = face::trim(grey, points, boxes[i], options.recipe, options.whole_picture);
   };
   ThreadPool pool(options.threads);
   const std::vector<std::string> failures =
@@ -123,6 +148,17 @@ TrainingSet read_training_set(face::Annotations annotations, const std::string& 
     fmt::print(stderr, "skipped: {}\n", failures[i]);
   }
   number_groups(set);
+  if (options.finder) {
+    const auto found =
+        std::count_if(set.faces.begin(), set.faces.end(),
+                      [](const face::TrainingFace& face) { return face.boxes.front().width > 0; });
+    fmt::print("the detector finds {} of {}\n", found, set.faces.size());
+    if (found < 2 || 2 * static_cast<std::size_t>(found) < set.faces.size())
+      throw Error(
+          fmt::format("{}: the detector finds {} of {}, expected at least half: is it one of "
+                      "these objects?",
+                      title, found, set.faces.size()));
+  }
   return set;
 }
 

@@ -6,6 +6,8 @@
 #include <memory>
 #include <numeric>
 
+#include "base/formatted.h"
+#include "sdm/base/error.h"
 #include "sdm/face/aligner.h"
 #include "sdm/face/data/boxes.h"
 #include "sdm/face/data/evaluation.h"
@@ -28,14 +30,18 @@ std::vector<int> ids_of(const Model& model) {
     for (const std::string& name : model.point_names) ids.push_back(std::stoi(name));
     return ids;
   }
-  if (points == 68 || points == 66 || points == 51 || points == 49) return ibug(points).ids;
+  // A face's, unless it was not trained as one: 49 points of something else are its own.
+  if (model.point_names.empty() && (points == 68 || points == 66 || points == 51 || points == 49) &&
+      (model.mirror.empty() || model.mirror == ibug(points).mirror) &&
+      model.convention().detector != kWholePicture)
+    return ibug(points).ids;
   std::vector<int> ids(std::size_t(points), 0);
   std::iota(ids.begin(), ids.end(), 0);
   return ids;
 }
 
 bool holds(const Box& box, const Shape& points) {
-  const Eigen::Vector2f centre = points.rowwise().mean();
+  const Eigen::Vector2f centre = bounds(points).center();  // of those that are known
   return centre.x() > box.x && centre.x() < box.x + box.width && centre.y() > box.y &&
          centre.y() < box.y + box.height;
 }
@@ -117,7 +123,11 @@ MethodRun run_methods(Annotations& truth, std::vector<Method>& methods, const Pi
     Annotation& face = truth.faces[i];
     if (!picture.empty() && !face.box && options.model) {
       const Shape points = select(face.points, truth.ids, ids_of(*options.model));
-      face.box = perturbed_box(points, options.model->mean, options.convention, options.seed, i);
+      try {
+        face.box = perturbed_box(points, options.model->mean, options.convention, options.seed, i);
+      } catch (const Error& error) {
+        throw Error(formatted("{}: {}", face.where.empty() ? face.file : face.where, error.what()));
+      }
       ++run.from_truth;
     }
     for (Method& method : methods)

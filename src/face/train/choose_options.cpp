@@ -28,6 +28,7 @@ constexpr int kStages = 6;
 TrainerOptions options_of(const Settings& settings, const TrainerOptions& given) {
   TrainerOptions options = given;
   options.recipe = Recipe();
+  options.checkpoint.clear();  // of the training that follows
   options.recipe.unit = settings.unit;
   options.recipe.canvas = 2.4F;
   options.recipe.shape_weight = settings.shape_weight;
@@ -199,6 +200,7 @@ Choice choose_options(const std::vector<TrainingFace>& all, const TrainerOptions
     search.change(&Settings::starts, 12, "12 starts of each");
   }
   search.choice.options = options_of(search.best, given);
+  search.choice.options.checkpoint = given.checkpoint;
   search.choice.text = text_of(search.best);
   return search.choice;
 }

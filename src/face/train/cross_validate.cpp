@@ -21,9 +21,9 @@ std::vector<int> cross_validation_parts(const std::vector<TrainingFace>& faces, 
     if (std::find(groups.begin(), groups.end(), group_of(i)) == groups.end())
       groups.push_back(group_of(i));
   if (parts < 2 || static_cast<std::size_t>(parts) > groups.size())
-    throw Error(formatted(
-        "{} parts to cross-validate, expected 2 to {}, as there are groups of pictures", parts,
-        groups.size()));
+    throw Error(
+        formatted("{} parts to cross-validate, expected 2 to {}, the number of groups of pictures",
+                  parts, groups.size()));
   Random random(seed, "cross-validation");
   shuffle(groups, random);
   std::map<Index, int> part_of;
@@ -45,6 +45,10 @@ std::vector<Shape> cross_validate(const std::vector<TrainingFace>& faces,
         others.push_back(faces[i]);
         if (faces[i].group < 0) others.back().group = static_cast<Index>(i);
       }
+    // Else nothing could be held out within the part.
+    if (std::all_of(others.begin(), others.end(),
+                    [&](const TrainingFace& face) { return face.group == others.front().group; }))
+      for (TrainingFace& face : others) face.group = -1;
     const Model model = learn(others, part);
     Aligner aligner(model);
     for (std::size_t i = 0; i < faces.size(); ++i) {

@@ -381,7 +381,7 @@ class Trainer {
 }  // namespace
 
 TrainingFace trim(image::ByteView grey, const Shape& truth, std::vector<Box> boxes,
-                  const Recipe& recipe) {
+                  const Recipe& recipe, bool whole) {
   const Eigen::AlignedBox2f around = bounds(truth);
   if (around.isEmpty()) throw Error("a face has no known points");
   const Eigen::Vector2f centre = 0.5F * (around.min() + around.max());
@@ -392,10 +392,10 @@ TrainingFace trim(image::ByteView grey, const Shape& truth, std::vector<Box> box
   // The landmark box is about 1.6 units large.
   int factor = 1;
   while (half / 1.6F >= 2 * static_cast<float>(factor) * recipe.unit) factor *= 2;
-  const int x0 = clamp(std::floor(centre.x() - half), grey.width),
-            y0 = clamp(std::floor(centre.y() - half), grey.height);
-  int width = clamp(std::ceil(centre.x() + half) + 1, grey.width) - x0,
-      height = clamp(std::ceil(centre.y() + half) + 1, grey.height) - y0;
+  const int x0 = whole ? 0 : clamp(std::floor(centre.x() - half), grey.width),
+            y0 = whole ? 0 : clamp(std::floor(centre.y() - half), grey.height);
+  int width = whole ? grey.width : clamp(std::ceil(centre.x() + half) + 1, grey.width) - x0,
+      height = whole ? grey.height : clamp(std::ceil(centre.y() + half) + 1, grey.height) - y0;
   width = width / factor * factor;
   height = height / factor * factor;
   if (width < factor || height < factor) throw Error("a face lies outside its picture");

@@ -11,6 +11,9 @@
 
 namespace sdm::face {
 
+/// The name of boxes that are the whole picture.
+inline constexpr const char* kWholePicture = "picture";
+
 /// The boxes of each picture. A picture in which nothing was found has none.
 using Boxes = std::map<std::string, std::vector<Box>>;
 

@@ -90,9 +90,10 @@ struct TrainedFace {
 };
 
 /// A picture cut and shrunk to what training will look at, so that thousands fit in memory; the
-/// points and boxes move with it.
+/// points and boxes move with it. Where the object may be far from its box (`whole`) nothing is cut
+/// off: the border would tell where it is.
 TrainingFace trim(image::ByteView grey, const Shape& truth, std::vector<Box> boxes,
-                  const Recipe& recipe);
+                  const Recipe& recipe, bool whole = false);
 
 /// Learns a landmark model (section "Facial feature detection"). `dev` may be empty. Where points
 /// are missing it learns several times, until they are where the maps that have not seen the face
