@@ -83,8 +83,7 @@ CrossValidated ours(const Faces& faces, const std::vector<int>& parts) {
   const auto found = face::cross_validate(faces, parts, kSeed, [&](const Faces& others, int part) {
     fmt::print(stderr, "\rsdm: fold {} of {} ", part + 1, kParts);
     face::Model model;
-    // A fold may spend what `sdm train --cross-validate` gives it.
-    result.add(seconds_of([&] { model = train_ours(others, kBudget / kParts); }));
+    result.add(seconds_of([&] { model = train_ours(others, kBudget); }));
     return model;
   });
   fmt::print(stderr, "\r{:40}\r", "");
