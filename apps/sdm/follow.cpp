@@ -214,12 +214,15 @@ class FollowHistory {
 
   /// "3 lost (the first is 17)" for one template, and for each of several.
   std::string summary() const {
+    const bool several = curves_.size() > 1;
     std::string text;
-    for (std::size_t i = 0; i < curves_.size(); ++i) {
-      if (i > 0) text += "; ";
-      if (curves_.size() > 1) text += fmt::format("template {}: ", i);
-      text += fmt::format("{} lost", curves_[i].lost);
-      if (curves_[i].lost > 0) text += fmt::format(" (the first is {})", curves_[i].first_lost);
+    int number = 0;
+    for (const Curves& curves : curves_) {
+      if (number > 0) text += "; ";
+      if (several) text += fmt::format("template {}: ", number);
+      text += fmt::format("{} lost", curves.lost);
+      if (curves.lost > 0) text += fmt::format(" (the first is {})", curves.first_lost);
+      ++number;
     }
     return text;
   }

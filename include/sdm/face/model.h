@@ -44,8 +44,8 @@ struct CompactMap {
   Index rank() const { return left.cols(); }
 };
 
-/// A trained landmark model: what an Aligner runs and a model file of kind "face" (or "face-on-base",
-/// where it has a base) holds.
+/// A trained landmark model: what an Aligner runs and a model file of kind "face" (or
+/// "face-on-base", where it has a base) holds.
 struct Model {
   Recipe recipe;
   Shape mean;               // face coordinates
