@@ -22,7 +22,8 @@ void add_boxes(Annotations& annotations, const std::string& file,
   for (float v : numbers)
     if (std::isnan(v)) throw Error("a number of a box is missing");
   // Groups of four first: a count such as .5 would else end within one.
-  if (numbers.size() % 4 != 1 || float(numbers.size() / 4) != numbers[0])
+  const std::size_t boxes = numbers.size() / 4;
+  if (numbers.size() % 4 != 1 || float(boxes) != numbers[0])
     throw Error(formatted("{} numbers after the count {}, expected {}", numbers.size() - 1,
                           numbers[0], 4 * numbers[0]));
   for (std::size_t i = 1; i + 3 < numbers.size(); i += 4)
