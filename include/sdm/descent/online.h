@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "sdm/descent/cascade.h"
@@ -103,6 +104,7 @@ class OnlineCascade {
           },
           [&](int k, const auto& at, const auto& features) {
             sdm::difference(problem, at, target, delta);
+            keep_moved(problem, k, delta);
             own = change(k, features, delta, options);
           });
       if (!finite)
@@ -119,6 +121,19 @@ class OnlineCascade {
   static OnlineCascade load(const std::filesystem::path& path);
 
  private:
+  // What a stage does not move it need not know.
+  template <Problem P>
+  static void keep_moved(const P& problem, int stage, Vector<Scalar>& delta) {
+    if constexpr (requires { problem.moved(stage); }) {
+      const std::vector<Index> moved = problem.moved(stage);
+      if (moved.empty()) return;
+      Vector<Scalar> kept =
+          Vector<Scalar>::Constant(delta.size(), std::numeric_limits<Scalar>::quiet_NaN());
+      for (const Index value : moved) kept[value] = delta[value];
+      delta = kept;
+    }
+  }
+
   // What an update will do to a stage.
   struct Change {
     OnlineOptions options;

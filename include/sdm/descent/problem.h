@@ -28,7 +28,10 @@ namespace sdm {
 ///     numbered from 0.
 ///   - `weight(sample)`: how much the sample counts, 1 unless told.
 ///   - `error(sample, delta)`: the size of a delta in the user's own unit; its norm unless told.
-///   - `symmetry(stage)`: a mirror symmetry of features and deltas (linear/symmetry.h).
+///   - `moved(stage)`: the values of a delta that the stage moves, in ascending order; the others
+///     stay, and cost nothing. All, where it gives none.
+///   - `symmetry(stage)`: a mirror symmetry of features and deltas (of those that the stage moves;
+///     linear/symmetry.h).
 ///   - `values_at(stage, x, out)` and `subtract_template(sample, out)`: where features are the
 ///     values of one function less a template of the sample. Training then evaluates the function
 ///     once where all samples start at one place. `features` must do the two one after the other.
@@ -66,6 +69,7 @@ SDM_HAS_MEMBER(step)
 SDM_HAS_MEMBER(group)
 SDM_HAS_MEMBER(weight)
 SDM_HAS_MEMBER(error)
+SDM_HAS_MEMBER(moved)
 SDM_HAS_MEMBER(symmetry)
 SDM_HAS_MEMBER(learned)
 #undef SDM_HAS_MEMBER

@@ -81,6 +81,7 @@ std::uint64_t fingerprint(const AnyProblem<Scalar>& problem, const Matrix<Scalar
   for (int stage = 0; stage < options.stages; ++stage) {
     hash.add(problem.feature_size(stage));
     hash.add(problem.symmetry(stage).empty());
+    for (const Index row : problem.moved(stage)) hash.add(row);
   }
   hash.add(starts);
   for (Index c = 0; c < targets.cols(); ++c) hash.add(Vector<Scalar>(targets.col(c)));

@@ -22,6 +22,21 @@ namespace sdm {
 namespace detail {
 namespace {
 
+/// A map of some values of a delta as one of all of them.
+template <class Scalar>
+DescentMap<Scalar> spread(const DescentMap<Scalar>& map, const std::vector<Index>& moved,
+                          Index delta_size) {
+  const auto rows = [&](const Matrix<Scalar>& from) {
+    Matrix<Scalar> to = Matrix<Scalar>::Zero(delta_size, from.cols());
+    for (std::size_t i = 0; i < moved.size(); ++i)
+      to.row(moved[i]) = from.row(static_cast<Index>(i));
+    return to;
+  };
+  Vector<Scalar> bias = rows(map.bias());
+  if (map.rank() == 0) return {rows(map.right()), std::move(bias)};
+  return {rows(map.left()), map.right(), std::move(bias)};
+}
+
 template <class Scalar>
 class Trainer {
  public:
@@ -96,6 +111,7 @@ class Trainer {
       if (problem_.feature_size(stage) < 1)
         throw Error(formatted("stage {} has {} features, expected at least one", stage,
                               problem_.feature_size(stage)));
+    for (int stage = 0; stage < options_.stages; ++stage) check_moved(stage);
     for (Index i = 0; i < samples_; ++i) {
       if (problem_.group(i) < 0)
         throw Error(
@@ -104,6 +120,18 @@ class Trainer {
         throw Error(
             formatted("sample {} has weight {}, expected a finite number that is not negative", i,
                       problem_.weight(i)));
+    }
+  }
+
+  void check_moved(int stage) const {
+    Index before = -1;
+    for (const Index row : problem_.moved(stage)) {
+      if (row <= before || row >= delta_size_)
+        throw Error(
+            formatted("stage {} moves value {} of a delta after value {}, expected ascending "
+                      "numbers under {}",
+                      stage, row, before, delta_size_));
+      before = row;
     }
   }
 
@@ -173,6 +201,8 @@ class Trainer {
     summary.features = problem_.feature_size(stage);
 
     const bool bias = !problem_.template_known();
+    const std::vector<Index> moved = problem_.moved(stage);
+    const Index outputs = moved.empty() ? delta_size_ : static_cast<Index>(moved.size());
     const std::vector<int> folds = folds_->draw(stage);
     ranks_.together([&] { features_.begin(stage); });
     const Vector<Scalar> shift = bias ? typical_features(summary.features) : Vector<Scalar>();
@@ -183,9 +213,9 @@ class Trainer {
     ranks_.together([&] {
       // Ranks must take the same form, and the dual one needs all samples in one place.
       const Index known = !ranks_.alone() ? std::numeric_limits<Index>::max() : total_samples_;
-      regression.emplace(problem_.symmetry(stage), summary.features, delta_size_, known, bias,
-                         shift, stage_options, folds_->count());
-      accumulate(stage, folds, *regression);
+      regression.emplace(problem_.symmetry(stage), summary.features, outputs, known, bias, shift,
+                         stage_options, folds_->count());
+      accumulate(stage, folds, moved, *regression);
     });
     regression->sum_to_root(ranks_.world());
 
@@ -206,6 +236,10 @@ class Trainer {
     summary.dual = regression->dual();
     regression.reset();
     ranks_.broadcast(maps);
+    if (!moved.empty()) {
+      maps.full = spread(maps.full, moved, delta_size_);
+      for (DescentMap<Scalar>& map : maps.without_fold) map = spread(map, moved, delta_size_);
+    }
     progress_.solve = solving.seconds();
 
     advance(stage, folds, maps);
@@ -223,7 +257,8 @@ class Trainer {
     result.summary.stages.push_back(summary);
   }
 
-  void accumulate(int stage, const std::vector<int>& folds, StageRegression<Scalar>& regression) {
+  void accumulate(int stage, const std::vector<int>& folds, const std::vector<Index>& moved,
+                  StageRegression<Scalar>& regression) {
     const Stopwatch watch;
     const Index size = problem_.feature_size(stage);
     std::vector<Index> order(static_cast<std::size_t>(samples_));
@@ -258,6 +293,8 @@ class Trainer {
                         stage, sample, weight));
         weights[c] = static_cast<Scalar>(weight);
       });
+      for (std::size_t i = 0; i < moved.size(); ++i) d.row(static_cast<Index>(i)) = d.row(moved[i]);
+      if (!moved.empty()) d.conservativeResize(static_cast<Index>(moved.size()), count);
       regression.add(fold, f, d, weights, pool_);
       first += count;
       progress_.accumulate = watch.seconds() / static_cast<double>(first);

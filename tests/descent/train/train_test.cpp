@@ -280,6 +280,45 @@ TEST(Train, RegressesOnPrincipalComponentsWhenAsked) {
   }
 }
 
+struct PartlyMoving : TanhProblem<double> {
+  using TanhProblem::TanhProblem;
+  std::vector<Index> values;  // that every stage moves
+  std::vector<Index> moved(int) const { return values; }
+};
+
+TEST(Train, LearnsOnlyTheValuesThatAStageMoves) {
+  PartlyMoving problem(5, 12, 200, false, 34);
+  for (const Index rank : {0, 2}) {
+    TrainOptions options = plain(1, 0.2);
+    options.folds = 3;
+    problem.values = {};
+    const Matrix<double> whole =
+        train(problem, problem.starts, problem.targets, options).cascade.maps[0].matrix();
+    options.rank = rank;
+    problem.values = {1, 4};
+    const auto result = train(problem, problem.starts, problem.targets, options);
+    const DescentMap<double>& map = result.cascade.maps[0];
+    ASSERT_EQ(map.delta_size(), 5);
+    // The outputs of a ridge regression do not know of each other; two have rank 2.
+    for (const Index row : {1, 4}) EXPECT_LT((map.matrix().row(row) - whole.row(row)).norm(), 1e-9);
+    for (const Index row : {0, 2, 3}) {
+      EXPECT_EQ(map.matrix().row(row).norm(), 0);
+      EXPECT_EQ(map.bias()[row], 0);
+      EXPECT_EQ(result.states.row(row), problem.starts.row(row));
+    }
+    EXPECT_NE(result.states.row(4), problem.starts.row(4));
+  }
+}
+
+TEST(Train, RefusesAStageThatMovesWhatIsNotThere) {
+  PartlyMoving problem(5, 12, 200, false, 34);
+  for (const std::vector<Index>& values : {std::vector<Index>{1, 5}, {2, 1}, {3, 3}, {-1}}) {
+    problem.values = values;
+    EXPECT_THAT([&] { train(problem, problem.starts, problem.targets, plain(1, 0.2)); },
+                testing::ThrowsMessage<Error>(testing::HasSubstr("stage 0 moves value")));
+  }
+}
+
 TEST(Train, StoresMapsOfReducedRankAsTheirBestFactors) {
   const TanhProblem<double> problem(5, 12, 200, false, 34);
   const auto full = problem.train(plain(1, 0.2)).cascade.maps[0];

@@ -179,6 +179,7 @@ class AnyProblem {
   virtual Index group(Index sample) const = 0;
   virtual double weight(Index sample) const = 0;
   virtual double error(Index sample, ConstVectorRef<Scalar> delta) const = 0;
+  virtual std::vector<Index> moved(int stage) const = 0;
   virtual Symmetry symmetry(int stage) const = 0;
   virtual void learned(int stage, const DescentMap<Scalar>& map) const = 0;
 };
@@ -226,6 +227,14 @@ class ProblemAdapter final : public AnyProblem<typename P::Scalar> {
   double error(Index sample, ConstVectorRef<Scalar> delta) const override {
     if constexpr (requires { p_.error(sample, delta); }) return p_.error(sample, delta);
     return static_cast<double>(delta.norm());
+  }
+  std::vector<Index> moved(int stage) const override {
+    constexpr bool callable = requires(const P& p) { std::vector<Index>(p.moved(0)); };
+    static_assert(callable || !has_moved<P>,
+                  "`moved` of this problem cannot be called as `std::vector<Index> moved(int "
+                  "stage) const`");
+    if constexpr (callable) return p_.moved(stage);
+    return {};
   }
   Symmetry symmetry(int stage) const override {
     constexpr bool callable = requires(const P& p) { Symmetry(p.symmetry(0)); };
