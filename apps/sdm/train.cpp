@@ -52,7 +52,7 @@ struct TrainArguments {
 
   std::vector<std::string> detectors;
   bool skip_bad = false, no_subpixel = false, no_cross_fit = false, held_out_penalty = false,
-       adaptation = false, strict = false;
+       adaptation = false, strict = false, no_parts = false, no_label_offset = false;
   // Given values override the preset's.
   std::optional<float> unit, canvas, shape_weight, outline_scale;
   std::vector<int> cells;
@@ -68,9 +68,9 @@ struct TrainArguments {
   /// Nothing about the recipe was said.
   bool automatic() const {
     return preset.empty() && normalisation.empty() && cells.empty() && cell.empty() &&
-           penalties.empty() && !no_subpixel && !no_cross_fit && !held_out_penalty && !unit &&
-           !canvas && !shape_weight && !outline_scale && !redraws && !starts && !box_starts &&
-           !folds && !pca_energy && !rank_tolerance && !robust && !rank;
+           penalties.empty() && !no_subpixel && !no_parts && !no_cross_fit && !held_out_penalty &&
+           !unit && !canvas && !shape_weight && !outline_scale && !redraws && !starts &&
+           !box_starts && !folds && !pca_energy && !rank_tolerance && !robust && !rank;
   }
 };
 
@@ -109,10 +109,10 @@ image::Normalisation normalisation_of(const std::string& name) {
   return image::Normalisation::sqrt_l1;
 }
 
-face::TrainerOptions options_of(const TrainArguments& a,
-                                const std::optional<face::BoxTable>& table) {
+face::TrainerOptions options_of(const TrainArguments& a, const std::optional<face::BoxTable>& table,
+                                const face::FaceParts& parts = {}) {
   face::TrainerOptions options =
-      face::TrainerOptions::preset(a.preset.empty() ? "accurate" : a.preset);
+      face::TrainerOptions::preset(a.preset.empty() ? "accurate" : a.preset, parts);
   face::Recipe& recipe = options.recipe;
   const auto override_with = [](auto& target, const auto& given) {
     if (given) target = *given;
@@ -137,6 +137,7 @@ face::TrainerOptions options_of(const TrainArguments& a,
   if (a.no_cross_fit) options.cross_fit = false;
   if (!a.penalties.empty()) options.penalties = a.penalties;
   options.held_out_penalty = a.held_out_penalty;
+  options.label_offset = !a.no_label_offset;
   override_with(options.pca_energy, a.pca_energy);
   override_with(options.rank, a.rank);
   override_with(options.rank_tolerance, a.rank_tolerance);
@@ -384,7 +385,10 @@ void run(const TrainArguments& arguments) {
   TrainingSetOptions reading = reading_of(arguments);
   face::Annotations annotations = read_sorted(arguments.truth, reading);
   reading.boxes = boxes_for(arguments, annotations);
-  face::TrainerOptions options = options_of(arguments, reading.boxes);
+  // Stages of one's own are of the whole.
+  const bool in_parts = arguments.cell.empty() && !arguments.no_parts && !arguments.automatic();
+  face::TrainerOptions options = options_of(
+      arguments, reading.boxes, in_parts ? markup_of(annotations).parts() : face::FaceParts());
   options.validate();
   require_enough(annotations, arguments.truth, options.folds);
   const std::vector<int> ids = annotations.ids;
@@ -548,11 +552,20 @@ void add_train(CLI::App& app) {
       ->group(look);
   command->add_flag("--no-subpixel", a->no_subpixel, "Patches on whole pixels")->group(look);
 
+  command
+      ->add_flag("--no-parts", a->no_parts,
+                 "Stages of the whole face alone, none of its eyes, brows, nose, mouth and jaw")
+      ->group(look);
+
   const std::string learn = "How it learns";
   command->add_option("--starts", a->starts, "Starts of each face")->group(learn);
   command->add_option("--box-starts", a->box_starts, "How many of them from detectors' boxes")
       ->group(learn);
   command->add_option("--folds", a->folds, "Parts for held-out errors")->group(learn);
+  command
+      ->add_flag("--no-label-offset", a->no_label_offset,
+                 "Answer where both sides are alike, not where the labels lie on average")
+      ->group(learn);
   command->add_flag("--no-cross-fit", a->no_cross_fit, "Move faces by the map that saw them")
       ->group(learn);
   command->add_option("--penalties", a->penalties, "Ridge penalty of each stage")

@@ -99,8 +99,8 @@ Split read_split(const fs::path& path, const ExperimentContext& context) {
 
 face::Model train_on(const Split& split, const std::string& preset,
                      const ExperimentContext& context, double from, double to) {
-  face::TrainerOptions options = face::TrainerOptions::preset(preset);
   const face::Markup markup = face::markup_of(split.faces.ids);
+  face::TrainerOptions options = face::TrainerOptions::preset(preset, markup.parts());
   options.mirror = markup.mirror;
   options.unit = markup.unit;
   options.point_names = face::point_names(split.faces);

@@ -25,6 +25,8 @@ void add(Hash& hash, const Recipe& recipe) {
     hash.add(stage.cells);
     hash.add(stage.cell);
     hash.add(stage.redraw);
+    for (const int point : stage.points) hash.add(point);
+    if (stage.shape_scale != 1) hash.add(stage.shape_scale);
   }
 }
 

@@ -34,6 +34,7 @@ class FrameProblem {
     return model_.maps[static_cast<std::size_t>(stage)].rank();
   }
   bool template_known() const { return false; }
+  std::vector<Index> moved(int stage) const { return moved_values(model_.recipe, stage); }
   void features(Index /*sample*/, int stage, ConstVectorRef<double> x,
                 VectorRef<double> out) const {
     Vector<float> z(out.size());
@@ -82,7 +83,9 @@ void Adapter::update(image::ByteView grey, const Shape& truth, const AdapterOpti
   OnlineCascade<double> online = online_;
   Random random(options.seed, "adapter starts", frames_);
   Vector<float> start(problem.state_size()), target(problem.state_size());
-  put_state(truth, {}, target);
+  // The maps know nothing of the labels' own offset.
+  const Eigen::Vector2f offset = fit_similarity(model_.mean, truth).turned(model_.label_offset);
+  put_state(truth.colwise() - offset, {}, target);
   for (int number = 0; number < options.starts; ++number) {
     put_state(model_.mean, labelled_start(number, truth, model_, random), start);
     // A frame is one step of time, however many starts it gives.
@@ -91,8 +94,11 @@ void Adapter::update(image::ByteView grey, const Shape& truth, const AdapterOpti
   }
   Model adapted = model_;
   for (std::size_t k = 0; k < adapted.maps.size(); ++k) {
-    adapted.maps[k].left = online.cascade().maps[k].matrix().cast<float>();
-    adapted.maps[k].bias = online.cascade().maps[k].bias().cast<float>();
+    const Matrix<float> left = online.cascade().maps[k].matrix().cast<float>();
+    const Vector<float> bias = online.cascade().maps[k].bias().cast<float>();
+    const std::vector<Index> moved = moved_values(adapted.recipe, static_cast<int>(k));
+    adapted.maps[k].left = moved.empty() ? left : left(moved, Eigen::all).eval();
+    adapted.maps[k].bias = moved.empty() ? bias : bias(moved).eval();
   }
   adapted.validate();
   model_ = std::move(adapted);

@@ -17,7 +17,8 @@ class Canvas {
   Canvas(const Recipe& recipe, Eigen::Index points);
 
   void draw(image::ByteView grey, const Similarity& similarity);
-  /// The patches of a stage at these points (face coordinates), one after the other. `coarse`: on
+  /// The patches of a stage at those of all points (face coordinates) that it sees, one after the
+  /// other. `coarse`: on
   /// whole pixels, whatever the recipe says, in less than half the time.
   void describe(int stage, const Eigen::Ref<const Shape>& face, std::span<float> out,
                 bool coarse = false);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/simd.h"
+#include "face/mirror.h"
 #include "sdm/image/gradient_channels.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -130,6 +131,9 @@ constexpr Index kCell = image::kBins;
 int mirrored_bin(int k) { return (4 - k) & 7; }
 
 }  // namespace
+
+Folding::Folding(const StageRecipe& stage, Index points, const std::vector<int>& mirror)
+    : Folding(stage.count(points), stage.cells, part_mirror(stage.points, mirror)) {}
 
 Folding::Folding(Index points, int cells, const std::vector<int>& mirror)
     : features_(points * cells * cells * kCell), mirrored_(!mirror.empty()) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sdm/base/types.h"
+#include "sdm/face/recipe.h"
 
 namespace sdm::face {
 
@@ -15,6 +16,8 @@ class Folding {
  public:
   /// Without a mirror nothing is folded.
   Folding(Index points, int cells, const std::vector<int>& mirror);
+  /// Of what a stage sees of a face with so many points.
+  Folding(const StageRecipe& stage, Index points, const std::vector<int>& mirror);
 
   bool mirrored() const { return mirrored_; }
   Index features() const { return features_; }

@@ -76,9 +76,13 @@ void Model::validate() const {
   if (!base || !recipe.stages.empty()) recipe.validate();
   require(n >= 2 && n <= 4096, formatted("{} points, expected 2 to 4096", n));
   require(mean.allFinite(), "the mean shape is not finite");
+  require(label_offset.norm() < 0.5F,
+          formatted("the labels' offset is ({:g}, {:g}) units, expected less than half a unit",
+                    label_offset.x(), label_offset.y()));
   if (!mirror.empty()) require_mirror(mirror, n);
   require(point_names.empty() || static_cast<Index>(point_names.size()) == n,
           formatted("{} names of points for {} points", point_names.size(), n));
+  recipe.require_parts(n, mirror);
   const std::vector<float>& scale = recipe.patch_scale;
   require(scale.empty() || static_cast<Index>(scale.size()) == n,
           formatted("{} patch scales for {} points", scale.size(), n));
@@ -93,7 +97,8 @@ void Model::validate() const {
       shape3d.allFinite() && shape3d_weights.allFinite() && (shape3d_weights.array() >= 0).all(),
       "the 3D shape or a weight of it is not finite, or a weight is negative");
   if (confidence.known()) {
-    const Index wanted = Folding(n, recipe.stages.back().cells, mirror).size();
+    const auto whole = static_cast<std::size_t>(recipe.last_whole_stage());
+    const Index wanted = Folding(recipe.stages[whole], n, mirror).size();
     require(
         confidence.weights.size() == wanted,
         formatted("the confidence has {} weights, expected {}", confidence.weights.size(), wanted));
@@ -111,7 +116,8 @@ void Model::validate() const {
   for (std::size_t i = 0; i < maps.size(); ++i) {
     const CompactMap& map = maps[i];
     const auto rank = static_cast<std::size_t>(map.rank());
-    const Folding folding(n, recipe.stages[i].cells, mirror);
+    const Folding folding(recipe.stages[i], n, mirror);
+    const Index moved = 2 * recipe.stages[i].count(n);
     require(map.values.type() == io::ElementType::i8 &&
                 map.values.shape() == io::Shape{static_cast<std::size_t>(folding.size()), rank} &&
                 map.scale.type() == io::ElementType::f32 && map.scale.shape() == io::Shape{1, rank},
@@ -122,7 +128,7 @@ void Model::validate() const {
     require(
         map.even >= 0 && map.even <= map.rank() && (folding.mirrored() || map.even == map.rank()),
         formatted("stage {} has {} even rows of {}", i, map.even, rank));
-    require(map.left.rows() == 2 * n && map.bias.size() == 2 * n && map.shape.cols() == 2 * n &&
+    require(map.left.rows() == moved && map.bias.size() == moved && map.shape.cols() == 2 * n &&
                 map.shape.rows() == map.rank(),
             formatted("the factors of stage {} do not fit {} points", i, n));
     const auto scale = map.scale.as<float>();
@@ -142,6 +148,8 @@ io::Model Model::to_model() const {
                       {"redraw", stage.redraw},
                       {"rank", maps[i].rank()},
                       {"even", maps[i].even}});
+    if (!stage.points.empty()) stages.back()["points"] = stage.points;
+    if (stage.shape_scale != 1) stages.back()["shape_scale"] = stage.shape_scale;
   }
   nlohmann::ordered_json conventions = nlohmann::ordered_json::array();
   for (const BoxConvention& one : boxes)
@@ -168,6 +176,7 @@ io::Model Model::to_model() const {
                                 {"typical_step", typical_step},
                                 {"provenance", provenance},
                                 {"licence", licence}};
+  if (!label_offset.isZero(0)) header["label_offset"] = {label_offset.x(), label_offset.y()};
   if (!point_names.empty()) header["point_names"] = point_names;
   if (base) {
     const io::Model inner = base->to_model();
@@ -208,6 +217,8 @@ Model Model::from_model(const io::Model& file) {
     model.mirror = header.at("mirror").get<std::vector<int>>();
     if (header.contains("point_names"))
       model.point_names = header.at("point_names").get<std::vector<std::string>>();
+    if (header.contains("label_offset"))
+      model.label_offset << header.at("label_offset").at(0), header.at("label_offset").at(1);
     model.typical_step = header.at("typical_step");
     model.recipe.unit = header.at("unit");
     model.recipe.canvas = header.at("canvas");
@@ -240,15 +251,18 @@ Model Model::from_model(const io::Model& file) {
     }
     for (const auto& one : header.at("stages")) {
       const std::string stage = formatted("stage{}.", model.maps.size());
-      model.recipe.stages.push_back({one.at("cells"), one.at("cell"), one.at("redraw")});
+      StageRecipe& part =
+          model.recipe.stages.emplace_back(one.at("cells"), one.at("cell"), one.at("redraw"));
+      part.points = one.value("points", part.points);
+      part.shape_scale = one.value("shape_scale", part.shape_scale);
       const Index rank = one.at("rank");
       CompactMap map;
       map.values = file.tensor(stage + "patches");
       map.scale = file.tensor(stage + "patches.scale");
       map.even = one.at("even");
       map.shape = file.matrix<float>(stage + "shape", rank, 2 * n);
-      map.left = file.matrix<float>(stage + "left", 2 * n, rank);
-      map.bias = file.vector<float>(stage + "bias", 2 * n);
+      map.left = file.matrix<float>(stage + "left", 2 * part.count(n), rank);
+      map.bias = file.vector<float>(stage + "bias", 2 * part.count(n));
       model.maps.push_back(std::move(map));
     }
   } catch (const nlohmann::json::exception& error) {

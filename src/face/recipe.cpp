@@ -1,6 +1,7 @@
 #include "sdm/face/recipe.h"
 
 #include "base/formatted.h"
+#include "face/mirror.h"
 #include "sdm/base/error.h"
 
 namespace sdm::face {
@@ -15,6 +16,26 @@ image::HogOptions Recipe::hog(int stage) const {
   return options;
 }
 
+int Recipe::last_whole_stage() const {
+  auto stage = static_cast<int>(stages.size()) - 1;
+  while (stage > 0 && !stages[static_cast<std::size_t>(stage)].points.empty()) --stage;
+  return stage;
+}
+
+void Recipe::require_parts(Eigen::Index all, const std::vector<int>& mirror) const {
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    int before = -1;
+    for (const int point : stages[i].points) {
+      if (point <= before || point >= all)
+        throw Error(
+            formatted("stage {} sees point {} after point {}, expected ascending numbers below {}",
+                      i, point, before, all));
+      before = point;
+    }
+    if (!mirror.empty()) part_mirror(stages[i].points, mirror);
+  }
+}
+
 void Recipe::validate() const {
   const auto require = [](bool good, const std::string& message) {
     if (!good) throw Error(message);
@@ -27,7 +48,13 @@ void Recipe::validate() const {
           formatted("the shape weight is {}, expected 0 to 10000", shape_weight));
   require(!stages.empty() && stages.size() <= 64,
           formatted("the recipe has {} stages, expected 1 to 64", stages.size()));
+  require(stages.front().points.empty(),
+          formatted("the first stage sees {} points, expected all: later ones may see a part",
+                    stages.front().points.size()));
   for (std::size_t i = 0; i < stages.size(); ++i) {
+    require(stages[i].shape_scale >= 0 && stages[i].shape_scale <= 1e3F,
+            formatted("the shape of stage {} is scaled by {}, expected 0 to 1000", i,
+                      stages[i].shape_scale));
     image::HogOptions options = hog(static_cast<int>(i));
     options.validate();
     for (const float scale : patch_scale) {

@@ -12,7 +12,23 @@ Cascade<float> small_maps(const Model& model) {
   Cascade<float> cascade;
   cascade.state_size = shape_state_size(model.points());
   cascade.template_known = false;
-  for (const CompactMap& map : model.maps) cascade.maps.emplace_back(map.left, map.bias);
+  const Index deltas = 2 * model.points();
+  for (std::size_t i = 0; i < model.maps.size(); ++i) {
+    const CompactMap& map = model.maps[i];
+    const std::vector<int>& part = model.recipe.stages[i].points;
+    if (part.empty()) {
+      cascade.maps.emplace_back(map.left, map.bias);
+      continue;
+    }
+    Matrix<float> left = Matrix<float>::Zero(deltas, map.rank());
+    Vector<float> bias = Vector<float>::Zero(deltas);
+    for (std::size_t p = 0; p < part.size(); ++p) {
+      const Index from = 2 * static_cast<Index>(p), to = 2 * Index(part[p]);
+      left.middleRows<2>(to) = map.left.middleRows<2>(from);
+      bias.segment<2>(to) = map.bias.segment<2>(from);
+    }
+    cascade.maps.emplace_back(std::move(left), std::move(bias));
+  }
   return cascade;
 }
 

@@ -40,6 +40,15 @@ void shape_difference(ConstVectorRef<float> state, const Eigen::Ref<const Shape>
   delta -= shape_of(state);
 }
 
+std::vector<Index> moved_values(const Recipe& recipe, int stage) {
+  std::vector<Index> values;
+  for (const int point : recipe.stages[static_cast<std::size_t>(stage)].points) {
+    values.push_back(2 * Index(point));
+    values.push_back(2 * Index(point) + 1);
+  }
+  return values;
+}
+
 void shape_step(const Recipe& recipe, const Shape& mean, int stage, ConstVectorRef<float> state,
                 ConstVectorRef<float> delta, VectorRef<float> out, float still) {
   const auto moved = shape_of(state) + Eigen::Map<const Shape>(delta.data(), 2, mean.cols());

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "sdm/face/recipe.h"
 #include "sdm/face/similarity.h"
 
@@ -19,6 +21,9 @@ void put_state(const Eigen::Ref<const Shape>& shape, const Similarity& similarit
 /// What would bring the state to these points, in pixels; NaN where they are not known.
 void shape_difference(ConstVectorRef<float> state, const Eigen::Ref<const Shape>& pixels,
                       VectorRef<float> out);
+
+/// The values of a delta that a stage of a part moves; empty: all.
+std::vector<Index> moved_values(const Recipe& recipe, int stage);
 
 /// Moves the shape. Before a stage that asks for a new drawing the similarity is fitted to the
 /// shape as it is then, unless the face has moved on its canvas by less than `still` units or the

@@ -52,4 +52,8 @@ Similarity fit_similarity(const Eigen::Ref<const Shape>& face,
           static_cast<float>(to.y() - (b * from.x() + a * from.y()))};
 }
 
+Eigen::Vector2f Similarity::turned(const Eigen::Vector2f& face) const {
+  return {a * face.x() - b * face.y(), b * face.x() + a * face.y()};
+}
+
 }  // namespace sdm::face

@@ -12,7 +12,7 @@ StageFeatures::StageFeatures(const Model& model)
     : model_(&model), canvas_(model.recipe, model.points()) {
   Index features = 0, folded = 0;
   for (std::size_t i = 0; i < model.maps.size(); ++i) {
-    foldings_.emplace_back(model.points(), model.recipe.stages[i].cells, model.mirror);
+    foldings_.emplace_back(model.recipe.stages[i], model.points(), model.mirror);
     features = std::max(features, foldings_.back().features());
     folded = std::max(folded, foldings_.back().size());
   }
@@ -21,6 +21,10 @@ StageFeatures::StageFeatures(const Model& model)
   differences_.resize(static_cast<std::size_t>(folded));
   narrow_.resize(static_cast<std::size_t>(folded));
   offset_.resize(2 * model.points());
+}
+
+Index StageFeatures::patch_sums_size() const {
+  return foldings_[static_cast<std::size_t>(model_->recipe.last_whole_stage())].size();
 }
 
 void StageFeatures::start(image::ByteView grey) {
@@ -42,7 +46,9 @@ void StageFeatures::operator()(int stage, ConstVectorRef<float> state, VectorRef
              size = static_cast<std::size_t>(folding.size());
   canvas_.describe(stage, shape_of(state), {patches_.data(), features});
   Eigen::Map<Shape>(offset_.data(), 2, model_->points()) =
-      model_->recipe.shape_weight * (shape_of(state) - model_->mean);
+      model_->recipe.shape_weight *
+      model_->recipe.stages[static_cast<std::size_t>(stage)].shape_scale *
+      (shape_of(state) - model_->mean);
 
   fold(folding, {patches_.data(), features}, {sums_.data(), size}, {differences_.data(), size});
   const std::int8_t* values = map.values.as<std::int8_t>().data();
@@ -58,11 +64,11 @@ void StageFeatures::operator()(int stage, ConstVectorRef<float> state, VectorRef
 }
 
 Eigen::Ref<const Vector<float>> StageFeatures::patch_sums(ConstVectorRef<float> state) {
-  const Folding& folding = foldings_.back();
+  const int stage = model_->recipe.last_whole_stage();
+  const Folding& folding = foldings_[static_cast<std::size_t>(stage)];
   const auto features = static_cast<std::size_t>(folding.features()),
              size = static_cast<std::size_t>(folding.size());
-  canvas_.describe(static_cast<int>(foldings_.size()) - 1, shape_of(state),
-                   {patches_.data(), features}, true);
+  canvas_.describe(stage, shape_of(state), {patches_.data(), features}, true);
   fold(folding, {patches_.data(), features}, {sums_.data(), size}, {differences_.data(), size});
   return Eigen::Map<const Vector<float>>(sums_.data(), folding.size());
 }

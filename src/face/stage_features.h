@@ -23,10 +23,10 @@ class StageFeatures {
   /// Fills `out`, of the map's rank. The face is drawn when its similarity is another than before.
   void operator()(int stage, ConstVectorRef<float> state, VectorRef<float> out);
 
-  /// What the confidence looks at: the patches of the last stage at this state, on whole pixels,
-  /// sums of both sides where there is a mirror. Overwritten by the next call.
+  /// What the confidence looks at: the patches of the last whole stage at this state, on whole
+  /// pixels, sums of both sides where there is a mirror. Overwritten by the next call.
   Eigen::Ref<const Vector<float>> patch_sums(ConstVectorRef<float> state);
-  Index patch_sums_size() const { return foldings_.back().size(); }
+  Index patch_sums_size() const;
 
  private:
   const Model* model_;

@@ -61,6 +61,9 @@ TEST(ARecipe, NamesTheFieldThatIsOutOfRange) {
       {[](Recipe& r) { r.shape_weight = -1; }, "shape weight is -1, expected 0 to 10000"},
       {[](Recipe& r) { r.shape_weight = 10001; }, "shape weight is 10001"},
       {[](Recipe& r) { r.shape_weight = kNoNumber; }, "shape weight is nan"},
+      {[](Recipe& r) { r.stages[0].points = {0}; }, "the first stage sees 1 points, expected all"},
+      {[](Recipe& r) { r.stages[1].shape_scale = -1; }, "stage 1 is scaled by -1"},
+      {[](Recipe& r) { r.stages[1].shape_scale = kNoNumber; }, "stage 1 is scaled by nan"},
       {[](Recipe& r) { r.stages.clear(); }, "0 stages, expected 1 to 64"},
       {[](Recipe& r) { r.stages.resize(65); }, "65 stages, expected 1 to 64"},
       {[](Recipe& r) { r.stages[1].cells = 0; }, "HoG cells a side are 0"},
@@ -82,6 +85,29 @@ TEST(ARecipe, NamesTheFieldThatIsOutOfRange) {
     one.change(recipe);
     EXPECT_THAT([&] { recipe.validate(); }, ThrowsMessage<Error>(HasSubstr(one.named)));
   }
+}
+
+TEST(ARecipe, RefusesPartsThatAreNoneOfTheFace) {
+  Recipe recipe = good_recipe();
+  const std::vector<int> mirror = {1, 0, 2};
+  recipe.stages[1].points = {0, 1};
+  EXPECT_NO_THROW(recipe.require_parts(3, mirror));
+  for (const std::vector<int>& points : {std::vector<int>{1, 3}, {1, 0}, {1, 1}, {-1, 0}}) {
+    recipe.stages[1].points = points;
+    EXPECT_THAT([&] { recipe.require_parts(3, {}); },
+                ThrowsMessage<Error>(HasSubstr("stage 1 sees point")));
+  }
+  recipe.stages[1].points = {0, 2};
+  EXPECT_NO_THROW(recipe.require_parts(3, {}));
+  EXPECT_THAT([&] { recipe.require_parts(3, mirror); },
+              ThrowsMessage<Error>(HasSubstr("point 0 without its partner 1")));
+}
+
+TEST(ARecipe, KnowsTheLastStageOfTheWholeFace) {
+  Recipe recipe = good_recipe();
+  EXPECT_EQ(recipe.last_whole_stage(), 1);
+  recipe.stages[1].points = {0};
+  EXPECT_EQ(recipe.last_whole_stage(), 0);
 }
 
 }  // namespace

@@ -38,8 +38,8 @@ struct CompactMap {
   io::Tensor scale;   // f32 [1, rank]
   Index even = 0;
   Matrix<float> shape;  // rank x 2 points
-  Matrix<float> left;   // 2 points x rank
-  Vector<float> bias;
+  Matrix<float> left;   // 2 points x rank, of the points that the stage moves
+  Vector<float> bias;   // likewise
 
   Index rank() const { return left.cols(); }
 };
@@ -55,6 +55,10 @@ struct Model {
   /// The first one is the default.
   std::vector<BoxConvention> boxes;
   std::vector<CompactMap> maps;
+  /// The labels' own offset, in face coordinates: maps that treat both sides alike cannot learn
+  /// that all labels lie a little to one side, so answers are moved by it. They then agree with the
+  /// labels of training; with zero they are where a face and its mirror image agree.
+  Eigen::Vector2f label_offset = Eigen::Vector2f::Zero();
   /// The model of other points that runs first (train/train_on_base.h); null: the mean shape is the
   /// start. Both have the same face coordinates, boxes and score. The base has no base itself.
   std::shared_ptr<const Model> base;

@@ -13,6 +13,8 @@ struct Similarity {
 
   /// Pixels for one unit of the face.
   float scale() const;
+  /// A difference of places in face coordinates as one in pixels.
+  Eigen::Vector2f turned(const Eigen::Vector2f& face) const;
   void to_image(const Eigen::Ref<const Shape>& face, Eigen::Ref<Shape> out) const;
   void to_face(const Eigen::Ref<const Shape>& image, Eigen::Ref<Shape> out) const;
 };

@@ -57,6 +57,20 @@ int partner(int id) {
 
 }  // namespace
 
+FaceParts Markup::parts() const {
+  const auto joined = [&](const std::vector<std::string>& names) {
+    std::vector<int> points;
+    for (const std::string& one : names) {
+      const std::vector<int> some = region(one);
+      points.insert(points.end(), some.begin(), some.end());
+    }
+    std::sort(points.begin(), points.end());
+    return points;
+  };
+  return {joined({"jaw"}), joined({"right_brow", "left_brow"}), joined({"nose_bridge", "nostrils"}),
+          joined({"right_eye", "left_eye"}), joined({"outer_lip", "inner_lip"})};
+}
+
 std::vector<int> Markup::region(const std::string& name) const {
   for (const Region& one : regions)
     if (one.name == name) return one.points;

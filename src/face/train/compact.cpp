@@ -2,6 +2,7 @@
 
 #include "base/formatted.h"
 #include "face/folding.h"
+#include "face/mirror.h"
 #include "sdm/base/error.h"
 #include "sdm/linear/symmetry.h"
 
@@ -14,33 +15,41 @@ void require(bool good, const std::string& message) {
 
 }  // namespace
 
-CompactMap compact(const DescentMap<float>& map, Index points, int cells,
+CompactMap compact(const DescentMap<float>& map, Index points, const StageRecipe& stage,
                    const std::vector<int>& mirror) {
-  const Index deltas = 2 * points;
-  const Folding folding(points, cells, mirror);
-  require(map.delta_size() == deltas && map.feature_size() == folding.features() + deltas,
+  const Index shapes = 2 * points, deltas = 2 * stage.count(points);
+  const Folding folding(stage, points, mirror);
+  require(map.delta_size() == shapes && map.feature_size() == folding.features() + shapes,
           formatted("a map of {} features to {} values, expected {} to {}", map.feature_size(),
-                    map.delta_size(), folding.features() + deltas, deltas));
+                    map.delta_size(), folding.features() + shapes, shapes));
+  // Rows of the points that the stage moves.
+  const auto moved = [&](const Matrix<float>& rows) {
+    if (stage.points.empty()) return rows;
+    Matrix<float> kept(deltas, rows.cols());
+    for (std::size_t p = 0; p < stage.points.size(); ++p)
+      kept.middleRows<2>(2 * static_cast<Index>(p)) = rows.middleRows<2>(2 * stage.points[p]);
+    return kept;
+  };
   Matrix<float> left, right;
   if (map.rank() > 0) {
-    left = map.left();
+    left = moved(map.left());
     right = map.right();
   } else if (mirror.empty()) {
     left = Matrix<float>::Identity(deltas, deltas);
-    right = map.right();
+    right = moved(map.right());
   } else {
     // A whole map has rows of both kinds; in the basis of the mirror each has one.
     SignedPermutation flip;
-    for (Index p = 0; p < points; ++p)
+    for (const int partner : part_mirror(stage.points, mirror))
       for (Index axis = 0; axis < 2; ++axis) {
-        flip.partner.push_back(2 * mirror[static_cast<std::size_t>(p)] + axis);
+        flip.partner.push_back(2 * partner + axis);
         flip.sign.push_back(axis == 0 ? -1 : 1);
       }
     const Matrix<float> identity = Matrix<float>::Identity(deltas, deltas);
     Matrix<float> basis(deltas, deltas);
     MirrorBasis(flip).forward<float>(identity, basis);
     left = basis.transpose();
-    right = basis * map.right();
+    right = basis * moved(map.right());
   }
 
   const Index rank = right.rows();
@@ -55,9 +64,9 @@ CompactMap compact(const DescentMap<float>& map, Index points, int cells,
   }
   CompactMap narrow;
   narrow.even = static_cast<Index>(even.size());
-  narrow.shape.resize(rank, deltas);
+  narrow.shape.resize(rank, shapes);
   narrow.left.resize(deltas, rank);
-  narrow.bias = map.bias();
+  narrow.bias = moved(map.bias());
   Matrix<float> folded(folding.size(), rank);
   even.insert(even.end(), odd.begin(), odd.end());
   for (Index k = 0; k < rank; ++k) {
@@ -66,7 +75,7 @@ CompactMap compact(const DescentMap<float>& map, Index points, int cells,
     folding.fold_weights({row.data(), static_cast<std::size_t>(row.size())},
                          k < narrow.even ? 1 : -1,
                          {folded.col(k).data(), static_cast<std::size_t>(folded.rows())});
-    narrow.shape.row(k) = right.row(r).tail(deltas);
+    narrow.shape.row(k) = right.row(r).tail(shapes);
     narrow.left.col(k) = left.col(r);
   }
   const io::Quantized quantized = io::quantize(io::to_tensor(folded), io::ScalePer::column);

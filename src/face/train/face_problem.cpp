@@ -1,5 +1,6 @@
 #include "face/train/face_problem.h"
 
+#include "face/mirror.h"
 #include "sdm/image/hog.h"
 
 namespace sdm::face {
@@ -19,7 +20,9 @@ Index FaceProblem::group(Index sample) const {
 }
 
 Index FaceProblem::feature_size(int stage) const {
-  return points() * recipe_.hog(stage).size() + 2 * points();
+  return recipe_.stages[static_cast<std::size_t>(stage)].count(points()) *
+             recipe_.hog(stage).size() +
+         2 * points();
 }
 
 void FaceProblem::features(Index sample, int stage, ConstVectorRef<float> x,
@@ -37,7 +40,8 @@ void FaceProblem::features(Index sample, int stage, ConstVectorRef<float> x,
   canvas->draw(faces_[static_cast<std::size_t>(face(sample))].picture, similarity_of(x));
   canvas->describe(stage, shape_of(x), {out.data(), static_cast<std::size_t>(patches)});
   Eigen::Map<Shape>(out.data() + patches, 2, points()) =
-      recipe_.shape_weight * (shape_of(x) - mean_);
+      recipe_.shape_weight * recipe_.stages[static_cast<std::size_t>(stage)].shape_scale *
+      (shape_of(x) - mean_);
   const std::lock_guard lock(mutex_);
   idle_.push_back(std::move(canvas));
 }
@@ -69,21 +73,24 @@ double FaceProblem::error(Index sample, ConstVectorRef<float> delta) const {
 Symmetry FaceProblem::symmetry(int stage) const {
   if (mirror_.empty()) return {};
   Symmetry symmetry;
-  const int cells = recipe_.stages[static_cast<std::size_t>(stage)].cells;
-  const std::vector<int> patch = image::mirror_permutation(cells, cells);
-  for (const int partner : mirror_)
+  const auto& [cells, cell, redraw, part, shape_scale] =
+      recipe_.stages[static_cast<std::size_t>(stage)];
+  const std::vector<int> patch = image::mirror_permutation(cells, cells),
+                         seen = part_mirror(part, mirror_);
+  for (const int partner : seen)
     for (const int at : patch)
       symmetry.features.partner.push_back(partner * static_cast<Index>(patch.size()) + at);
   const Index patches = symmetry.features.size();
   symmetry.features.sign.assign(static_cast<std::size_t>(patches), 1);
-  for (const int partner : mirror_)
-    for (Index axis = 0; axis < 2; ++axis) {
-      const signed char sign = axis == 0 ? -1 : 1;
-      symmetry.deltas.partner.push_back(2 * partner + axis);
-      symmetry.deltas.sign.push_back(sign);
-      symmetry.features.partner.push_back(patches + 2 * partner + axis);
-      symmetry.features.sign.push_back(sign);
-    }
+  const auto flip = [](const std::vector<int>& partners, Index first, SignedPermutation& values) {
+    for (const int partner : partners)
+      for (Index axis = 0; axis < 2; ++axis) {
+        values.partner.push_back(first + 2 * partner + axis);
+        values.sign.push_back(axis == 0 ? -1 : 1);
+      }
+  };
+  flip(mirror_, patches, symmetry.features);
+  flip(seen, 0, symmetry.deltas);
   return symmetry;
 }
 

@@ -39,6 +39,7 @@ class FaceProblem {
   double error(Index sample, ConstVectorRef<float> delta) const;
   /// The last ones the trainer asked for.
   const std::vector<double>& errors() const { return errors_; }
+  std::vector<Index> moved(int stage) const { return moved_values(recipe_, stage); }
   Symmetry symmetry(int stage) const;
 
   /// Told by the trainer of each map.

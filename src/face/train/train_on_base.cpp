@@ -473,7 +473,8 @@ class BaseTrainer {
       r.block(2 * p, p * size, 2, size) = -weights.transpose().cast<float>();
       bias.segment<2>(2 * p) = offset.cast<float>();
     }
-    return compact(DescentMap<float>(r, bias), points_, options_.cells, mirror_);
+    return compact(DescentMap<float>(r, bias), points_, StageRecipe{.cells = options_.cells},
+                   mirror_);
   }
 
   std::vector<BoxConvention> boxes(const Shape& mean) const {

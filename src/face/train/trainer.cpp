@@ -57,6 +57,7 @@ class Trainer {
     const std::size_t scales = options.recipe.patch_scale.size();
     if (scales != 0 && static_cast<Index>(scales) != points)
       throw Error(formatted("{} patch scales for {} points", scales, points));
+    options.recipe.require_parts(points, options.mirror);
     const std::size_t names = options.point_names.size();
     if (names != 0 && static_cast<Index>(names) != points)
       throw Error(formatted("{} names of points for {} points", names, points));
@@ -98,7 +99,9 @@ class Trainer {
     model.point_names = options_.point_names;
     for (std::size_t i = 0; i < stages; ++i)
       model.maps.push_back(compact(descent.trained.cascade.maps[i], mean_.cols(),
-                                   options_.recipe.stages[i].cells, options_.mirror));
+                                   options_.recipe.stages[i], options_.mirror));
+    if (options_.label_offset && !options_.mirror.empty())
+      model.label_offset = label_offset(descent.trained.states);
     model.validate();
     model.typical_step = typical_step(model);
     model.confidence = confidence(model, observer);
@@ -207,6 +210,40 @@ class Trainer {
     for (std::size_t i = 1; i < stages.size(); ++i)
       if (stages[i].held_out_error < (1 - kTrifle) * stages[best].held_out_error) best = i;
     return best;
+  }
+
+  // The mean of what is left to the labels where maps that had not seen them came to, if it is more
+  // than chance.
+  Eigen::Vector2f label_offset(const Matrix<float>& states) const {
+    constexpr double kBeyondChance = 3;  // standard errors
+    Eigen::Vector2d sum = Eigen::Vector2d::Zero(), squares = sum;
+    double count = 0;
+    Shape missing(2, mean_.cols());
+    for (std::size_t i = 0; i < faces_.size(); ++i) {
+      const auto x = states.col(static_cast<Index>(i) * options_.starts);
+      shape_difference(x, faces_[i].truth,
+                       Eigen::Map<Vector<float>>(missing.data(), missing.size()));
+      Eigen::Vector2d mean = Eigen::Vector2d::Zero();
+      double length = 0, known = 0;
+      for (Index p = 0; p < missing.cols(); ++p) {
+        if (!missing.col(p).allFinite()) continue;
+        mean += missing.col(p).cast<double>();
+        length += double(missing.col(p).norm());
+        ++known;
+      }
+      if (length / known > double(kGoodFit)) continue;
+      mean /= known;
+      sum += mean;
+      squares += mean.cwiseAbs2();
+      ++count;
+    }
+    if (count < 2) return Eigen::Vector2f::Zero();
+    Eigen::Vector2d offset = sum / count;
+    for (Index axis = 0; axis < 2; ++axis) {
+      const double variance = std::max(squares[axis] / count - offset[axis] * offset[axis], 0.0);
+      if (std::abs(offset[axis]) < kBeyondChance * std::sqrt(variance / count)) offset[axis] = 0;
+    }
+    return offset.cast<float>();
   }
 
   // The mean over the starts of each face.

@@ -13,9 +13,33 @@ std::vector<StageRecipe> stages(int cells, const std::vector<float>& sizes, int 
   return result;
 }
 
+/// Stages of the parts, a round of them for each size of cells. Jaw and brows are told by the shape
+/// more than by their patches, which look alike all along the contour: they are held back more.
+void add_parts(int cells, const std::vector<float>& sizes, const FaceParts& parts,
+               TrainerOptions& options) {
+  struct Part {
+    const std::vector<int>& points;
+    float shape_scale;
+    double penalty;
+  };
+  const Part all[] = {{parts.eyes, 0.6F, 0.12},
+                      {parts.brows, 1, 0.3},
+                      {parts.nose, 0.6F, 0.12},
+                      {parts.mouth, 0.7F, 0.15},
+                      {parts.jaw, 1, 0.3}};
+  options.penalties.resize(options.recipe.stages.size(), options.penalties.back());
+  for (const float size : sizes)
+    for (const Part& part : all) {
+      if (part.points.empty()) continue;
+      options.recipe.stages.push_back({cells, size, false, part.points, part.shape_scale});
+      options.penalties.push_back(part.penalty);
+    }
+}
+
 }  // namespace
 
-TrainerOptions TrainerOptions::preset(const std::string& name) {
+TrainerOptions TrainerOptions::preset(const std::string& name, const FaceParts& parts) {
+  const bool in_parts = !parts.eyes.empty() || !parts.mouth.empty();
   TrainerOptions options;
   Recipe& recipe = options.recipe;
   if (name == "fast") {
@@ -31,8 +55,9 @@ TrainerOptions TrainerOptions::preset(const std::string& name) {
     recipe.unit = 70;
     recipe.canvas = 2.4F;
     recipe.shape_weight = 12;
-    recipe.stages = stages(4, {11, 8, 6, 5, 4, 4}, 2);
+    recipe.stages = in_parts ? stages(4, {11, 8, 6, 5}, 2) : stages(4, {11, 8, 6, 5, 4, 4}, 2);
     options.penalties = {0.3, 0.3, 0.4, 0.5};
+    if (in_parts) add_parts(4, {4, 3.2F, 2.8F}, parts, options);
     options.rank = 60;
     options.starts = 6;
     options.box_starts = 4;

@@ -69,7 +69,7 @@ Matrix<float> symmetric_part(const Matrix<float>& r, const Mirrored& rows,
 // column of scale s to whole numbers moves each of its weights by s / 2 at most.
 void expect_the_same_deltas(const DescentMap<float>& map, int cells,
                             const std::vector<int>& mirror) {
-  const CompactMap narrow = compact(map, kCompactPoints, cells, mirror);
+  const CompactMap narrow = compact(map, kCompactPoints, StageRecipe{.cells = cells}, mirror);
   const Folding folding(kCompactPoints, cells, mirror);
   const Matrix<double> values = io::to_matrix<double>(narrow.values),
                        scale = io::to_matrix<double>(narrow.scale);
@@ -107,8 +107,9 @@ TEST(ACompactMap, MovesAsTheWholeSymmetricMapDoes) {
     const DescentMap<float> map(r, random_vector<float>(kCompactDeltas, 2));
     expect_the_same_deltas(map, cells, drawn_mirror());
     // Of every pair of mirrored values it stores one.
-    EXPECT_LT(compact(map, kCompactPoints, cells, drawn_mirror()).values.shape()[0],
-              static_cast<std::size_t>(r.cols() / 2 + kFoldedLanes));
+    EXPECT_LT(
+        compact(map, kCompactPoints, StageRecipe{.cells = cells}, drawn_mirror()).values.shape()[0],
+        static_cast<std::size_t>(r.cols() / 2 + kFoldedLanes));
   }
 }
 
@@ -133,9 +134,9 @@ TEST(ACompactMap, NeedsNoMirror) {
 TEST(ACompactMap, IsRefusedWhereTheMapDoesNotTreatBothSidesAlikeOrHasAnotherSize) {
   const DescentMap<float> map(random_matrix<float>(kCompactDeltas, features_of(2), 8),
                               random_vector<float>(kCompactDeltas, 9));
-  EXPECT_THAT([&] { compact(map, kCompactPoints, 2, drawn_mirror()); },
+  EXPECT_THAT([&] { compact(map, kCompactPoints, StageRecipe{.cells = 2}, drawn_mirror()); },
               ThrowsMessage<Error>(HasSubstr("does not treat both sides alike")));
-  EXPECT_THAT([&] { compact(map, kCompactPoints, 3, {}); },
+  EXPECT_THAT([&] { compact(map, kCompactPoints, StageRecipe{.cells = 3}, {}); },
               ThrowsMessage<Error>(HasSubstr("a map of 306 features to 18 values")));
 }
 

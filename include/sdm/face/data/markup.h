@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "sdm/face/recipe.h"
 #include "sdm/face/shape.h"
 
 namespace sdm::face {
@@ -30,6 +31,8 @@ struct Markup {
 
   /// The points of a region; empty where there is none of this name.
   std::vector<int> region(const std::string& name) const;
+  /// What the trainer's presets make stages of; none where the regions are not known.
+  FaceParts parts() const;
   int size() const { return int(ids.size()); }
 };
 

@@ -52,6 +52,8 @@ struct TrainerOptions {
   double rank_tolerance = 0;
   /// Samples farther off than this many units count less, as robust / error; 0: all the same.
   double robust = 0.04;
+  /// With a mirror: learn how far the labels lie beside what both sides tell (Model::label_offset).
+  bool label_offset = true;
   /// Keep only the stages that lower the held-out error.
   bool fewest_stages = false;
 
@@ -61,8 +63,9 @@ struct TrainerOptions {
 
   std::string name = "face", provenance, licence;
 
-  /// "accurate", "fast" or "paper". Throws Error on another name.
-  static TrainerOptions preset(const std::string& name);
+  /// "accurate", "fast" or "paper". Where the parts of the face are known, stages of single parts
+  /// follow those of the whole. Throws Error on another name.
+  static TrainerOptions preset(const std::string& name, const FaceParts& parts = {});
   void validate() const;
 };
 
