@@ -1,26 +1,40 @@
 #include "sdm/face/aligner.h"
 
 #include <cmath>
+#include <utility>
 
 #include "base/formatted.h"
 #include "face/shape_descent.h"
 #include "sdm/base/error.h"
 
 namespace sdm::face {
+namespace {
+
+// A fit from a box with a lower score is tried again from places around the box: boxes of another
+// size or shape than the detector's own. Chosen on dev faces (docs/face-training.md).
+constexpr float kDoubt = 0.9F;
+constexpr float kSearchShift = 0.25F, kSearchScale = 0.25F, kSearchRoll = 0.4F;
+
+}  // namespace
 
 struct Aligner::State {
-  explicit State(const Model& m) : model(&m), descent(m) { result.points.resize(2, m.points()); }
+  explicit State(const Model& m) : model(&m), descent(m) {
+    result.points.resize(2, m.points());
+    best.points.resize(2, m.points());
+  }
 
   const Alignment& run(image::ByteView grey, const Similarity& start, float still = 0);
+  const Alignment& search(image::ByteView grey, const Similarity& start);
 
   const Model* model;
   ShapeDescent descent;
-  Alignment result;
+  Alignment result, best;
 };
 
 const Alignment& Aligner::State::run(image::ByteView grey, const Similarity& start, float still) {
   const float moved = descent.run(grey, start, still);
   descent.to_image(result.points);
+  result.points.colwise() += descent.similarity().turned(model->label_offset);
   const Model& scored = model->base ? *model->base : *model;
   if (std::isfinite(moved) && scored.confidence.known()) {
     result.score = scored.confidence.probability(descent.patch_sums());
@@ -28,6 +42,29 @@ const Alignment& Aligner::State::run(image::ByteView grey, const Similarity& sta
     const float ratio = moved / scored.typical_step;
     result.score = 1 / (1 + ratio * ratio);
   }
+  return result;
+}
+
+const Alignment& Aligner::State::search(image::ByteView grey, const Similarity& start) {
+  run(grey, start);
+  const Model& scored = model->base ? *model->base : *model;
+  if (result.score >= kDoubt || !scored.confidence.known()) return result;
+  std::swap(result, best);
+  const auto attempt = [&](float dx, float dy, float log_scale, float roll) {
+    const float size = std::exp(log_scale);
+    const float c = size * std::cos(roll), s = size * std::sin(roll);
+    const Eigen::Vector2f shift = start.turned({dx, dy});
+    run(grey, {start.a * c - start.b * s, start.b * c + start.a * s, start.x + shift.x(),
+               start.y + shift.y()});
+    if (result.score > best.score) std::swap(result, best);
+  };
+  for (const float log_scale : {0.0F, -kSearchScale, kSearchScale}) {
+    if (log_scale != 0) attempt(0, 0, log_scale, 0);
+    for (const auto& [dx, dy] : {std::pair{0, -1}, {0, 1}, {-1, 0}, {1, 0}})
+      attempt(kSearchShift * float(dx), kSearchShift * float(dy), log_scale, 0);
+  }
+  for (const float roll : {-kSearchRoll, kSearchRoll}) attempt(0, 0, 0, roll);
+  std::swap(result, best);
   return result;
 }
 
@@ -47,7 +84,7 @@ const Alignment& Aligner::align(image::ByteView grey, const Box& box,
                                 const BoxConvention& convention) {
   if (!(box.width > 0) || !(box.height > 0))
     throw Error(formatted("the box is {} x {} px, expected a size above 0", box.width, box.height));
-  return state_->run(grey, convention.similarity(box));
+  return state_->search(grey, convention.similarity(box));
 }
 
 const Alignment& Aligner::align_from(image::ByteView grey, const Similarity& start) {

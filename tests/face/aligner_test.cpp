@@ -25,6 +25,30 @@ TEST(AnAligner, TakesFacesThatTheBorderCuts) {
   EXPECT_TRUE(aligner.align(half.crop(0, 0, 1, 1), box).points.allFinite());
 }
 
+TEST(AnAligner, FindsTheFaceThoughItsBoxLiesBadly) {
+  const Model& model = drawn_training().model;
+  ASSERT_TRUE(model.confidence.known());
+  Aligner aligner(model);
+  int once = 0, searched = 0, boxes = 0;
+  for (const TrainingFace& face : drawn_faces(30, 12)) {
+    const Box good = face.boxes.front();
+    for (const float size : {0.7F, 1.4F})
+      for (const float shift : {-0.2F, 0.2F}) {
+        const float width = size * good.width;
+        const Box box{good.x + 0.5F * (good.width - width) + shift * good.width,
+                      good.y + 0.5F * (good.height - width), width, width};
+        const auto right = [&](const Alignment& fit) {
+          return drawn_error(fit.points, face.truth) < 0.06;
+        };
+        once += right(aligner.align_from(face.picture, model.boxes.front().similarity(box)));
+        searched += right(aligner.align(face.picture, box));
+        ++boxes;
+      }
+  }
+  EXPECT_LT(once, 0.8 * boxes);
+  EXPECT_GT(searched, once + 0.3 * (boxes - once));
+}
+
 TEST(AnAligner, SaysWhatIsWrongWithItsInput) {
   Aligner aligner(drawn_training().model);
   const image::Image<std::uint8_t> picture(10, 10);

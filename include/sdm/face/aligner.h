@@ -25,7 +25,9 @@ class Aligner {
   Aligner(Aligner&&) noexcept;
   Aligner& operator=(Aligner&&) noexcept;
 
-  /// From a detector's box, by the model's default convention or another of its own.
+  /// From a detector's box, by the model's default convention or another of its own. A fit that the
+  /// score doubts is tried again from 16 places around the box, and the best one is given: a box
+  /// that lies badly costs time, not the answer.
   /// Throws Error on an empty picture and on a box that is not finite or has no size.
   const Alignment& align(image::ByteView grey, const Box& box);
   const Alignment& align(image::ByteView grey, const Box& box, const BoxConvention& convention);
