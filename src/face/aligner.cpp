@@ -21,6 +21,10 @@ struct Aligner::State {
   explicit State(const Model& m) : model(&m), descent(m) {
     result.points.resize(2, m.points());
     best.points.resize(2, m.points());
+    if (!m.visibility.known()) return;
+    nearest = nearest_points(m.mean, m.mirror);
+    result.visible.setZero(m.points());
+    best.visible.setZero(m.points());
   }
 
   const Alignment& run(image::ByteView grey, const Similarity& start, float still = 0);
@@ -29,6 +33,7 @@ struct Aligner::State {
   const Model* model;
   ShapeDescent descent;
   Alignment result, best;
+  std::vector<int> nearest;  // points, for the visibility
 };
 
 const Alignment& Aligner::State::run(image::ByteView grey, const Similarity& start, float still) {
@@ -38,7 +43,10 @@ const Alignment& Aligner::State::run(image::ByteView grey, const Similarity& sta
   const Model& scored = model->base ? *model->base : *model;
   if (std::isfinite(moved) && scored.confidence.known()) {
     result.score = scored.confidence.probability(descent.patch_sums());
+    if (model->visibility.known())
+      model->visibility.probabilities(descent.patches(), nearest, result.visible);
   } else {
+    result.visible.setZero();
     const float ratio = moved / scored.typical_step;
     result.score = 1 / (1 + ratio * ratio);
   }

@@ -105,6 +105,18 @@ void Model::validate() const {
     require(confidence.weights.allFinite() && std::isfinite(confidence.bias),
             "a weight of the confidence is not finite");
   }
+  if (visibility.known()) {
+    require(!base, "it has a base and a visibility of its points, expected none");
+    const auto whole = static_cast<std::size_t>(recipe.last_whole_stage());
+    const Index wanted =
+        std::min(n, Visibility::kNear) * (Folding(recipe.stages[whole], n, mirror).features() / n);
+    require(visibility.weights.rows() == wanted && visibility.weights.cols() == n &&
+                visibility.bias.size() == n,
+            formatted("the points' visibility has {} x {} weights, expected {} x {}",
+                      visibility.weights.rows(), visibility.weights.cols(), wanted, n));
+    require(visibility.weights.allFinite() && visibility.bias.allFinite(),
+            "a weight of the points' visibility is not finite");
+  }
   require(!boxes.empty(), "no box convention");
   for (const BoxConvention& one : boxes)
     require(
@@ -194,6 +206,10 @@ io::Model Model::to_model() const {
     file.put("confidence", io::to_tensor(confidence.weights));
     file.put("confidence.bias", io::to_tensor(Vector<float>::Constant(1, confidence.bias).eval()));
   }
+  if (visibility.known()) {
+    file.put("visibility", io::to_tensor(visibility.weights));
+    file.put("visibility.bias", io::to_tensor(visibility.bias));
+  }
   for (std::size_t i = 0; i < maps.size(); ++i) {
     const CompactMap& map = maps[i];
     const std::string stage = formatted("stage{}.", i);
@@ -248,6 +264,10 @@ Model Model::from_model(const io::Model& file) {
     if (file.tensors.contains("confidence")) {
       model.confidence.weights = file.vector<float>("confidence");
       model.confidence.bias = file.vector<float>("confidence.bias", 1)[0];
+    }
+    if (file.tensors.contains("visibility")) {
+      model.visibility.weights = file.matrix<float>("visibility");
+      model.visibility.bias = file.vector<float>("visibility.bias", n);
     }
     for (const auto& one : header.at("stages")) {
       const std::string stage = formatted("stage{}.", model.maps.size());

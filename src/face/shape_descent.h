@@ -55,6 +55,9 @@ class ShapeDescent {
   Index patch_sums_size() const {
     return base_ ? base_->patch_sums_size() : features_.patch_sums_size();
   }
+  /// The patches behind the last patch_sums; not for a model on a base.
+  Eigen::Ref<const Vector<float>> patches() const { return features_.patches(); }
+  Index patches_size() const { return features_.patches_size(); }
 
  private:
   float start(image::ByteView grey, const Similarity& similarity, float still);

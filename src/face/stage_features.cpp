@@ -27,6 +27,10 @@ Index StageFeatures::patch_sums_size() const {
   return foldings_[static_cast<std::size_t>(model_->recipe.last_whole_stage())].size();
 }
 
+Index StageFeatures::patches_size() const {
+  return foldings_[static_cast<std::size_t>(model_->recipe.last_whole_stage())].features();
+}
+
 void StageFeatures::start(image::ByteView grey) {
   if (grey.empty())
     throw Error(formatted("the picture is {} x {}, expected some pixels", grey.width, grey.height));

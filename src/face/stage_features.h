@@ -27,6 +27,11 @@ class StageFeatures {
   /// pixels, sums of both sides where there is a mirror. Overwritten by the next call.
   Eigen::Ref<const Vector<float>> patch_sums(ConstVectorRef<float> state);
   Index patch_sums_size() const;
+  /// After patch_sums: those patches themselves.
+  Eigen::Ref<const Vector<float>> patches() const {
+    return Eigen::Map<const Vector<float>>(patches_.data(), patches_size());
+  }
+  Index patches_size() const;
 
  private:
   const Model* model_;

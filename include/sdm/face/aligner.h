@@ -12,6 +12,9 @@ struct Alignment {
   /// The probability that the points lie on a face (confidence.h). A model without a confidence
   /// tells how settled the points are instead: 1 as on faces, towards 0 something else.
   float score = 0;
+  /// Of each point, the probability that it is seen and right (visibility.h). Empty where the model
+  /// has not learned it.
+  Vector<float> visible;
 };
 
 /// Finds the landmarks of a face in a grey picture, given a box around it.

@@ -9,6 +9,7 @@
 #include "sdm/face/confidence.h"
 #include "sdm/face/recipe.h"
 #include "sdm/face/similarity.h"
+#include "sdm/face/visibility.h"
 #include "sdm/io/model.h"
 
 namespace sdm::face {
@@ -69,6 +70,8 @@ struct Model {
   Vector<float> shape3d_weights;
   /// Where it is not known, the size of the last step tells instead, by the one of good fits.
   Confidence confidence;
+  /// Of each point; not known: all points are taken as seen as the score says.
+  Visibility visibility;
   float typical_step = 0.01F;  // of the last stage, in face units
   /// Free text for people and licences.
   std::string name, provenance, licence;

@@ -16,6 +16,7 @@
 #include "sdm/base/thread_pool.h"
 #include "sdm/face/aligner.h"
 #include "sdm/face/train/train_confidence.h"
+#include "sdm/face/train/train_visibility.h"
 #include "sdm/face/train/trial.h"
 #include "sdm/image/resample.h"
 #include "sdm/pose/train/rigid_shape.h"
@@ -105,6 +106,9 @@ class Trainer {
     model.validate();
     model.typical_step = typical_step(model);
     model.confidence = confidence(model, observer);
+    if (options_.visibility && model.confidence.known())
+      model.visibility = learn_visibility(model, faces_, options_.seed, pool_,
+                                          telling(observer, "learning which points are seen"));
     result.dev_error = dev_error_of(model);
     return result;
   }
@@ -378,16 +382,22 @@ class Trainer {
   }
 
   Confidence confidence(const Model& model, const TrainerObserver& observer) {
+    return learn_confidence(model, faces_, options_.seed, pool_,
+                            telling(observer, "learning the score"));
+  }
+
+  // Progress of what comes after the last stage.
+  std::function<void(double share)> telling(const TrainerObserver& observer,
+                                            const char* activity) const {
+    if (!observer.progress) return {};
     using Clock = std::chrono::steady_clock;
-    const auto begin = Clock::now();
-    const auto count = static_cast<Index>(faces_.size());
-    return learn_confidence(model, faces_, options_.seed, pool_, [&](double share) {
-      if (!observer.progress) return;
+    return [this, &observer, activity, begin = Clock::now()](double share) {
       const int stages = static_cast<int>(options_.recipe.stages.size());
+      const auto count = static_cast<Index>(faces_.size());
       const double spent = std::chrono::duration<double>(Clock::now() - begin).count();
       observer.progress({stages - 1, stages, static_cast<Index>(share * static_cast<double>(count)),
-                         count, "learning the score", share > 0 ? spent * (1 - share) / share : 0});
-    });
+                         count, activity, share > 0 ? spent * (1 - share) / share : 0});
+    };
   }
 
   // Three times the median of what the last stage still moves in faces: half then score above 0.9.

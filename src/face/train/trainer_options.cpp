@@ -46,8 +46,11 @@ TrainerOptions TrainerOptions::preset(const std::string& name, const FaceParts& 
     recipe.unit = 36;
     recipe.canvas = 2.3F;
     recipe.shape_weight = 8;
-    recipe.stages = stages(3, {7.2F, 5.4F, 4.5F, 3.6F, 3.6F}, 1);
+    recipe.stages =
+        in_parts ? stages(3, {7.2F, 5.4F, 4.5F}, 1) : stages(3, {7.2F, 5.4F, 4.5F, 3.6F, 3.6F}, 1);
     options.penalties = {0.3};
+    if (in_parts) add_parts(4, {2.6F}, parts, options);
+    options.visibility = in_parts;
     options.rank = 40;
     options.starts = 6;
     options.box_starts = 4;
@@ -58,6 +61,7 @@ TrainerOptions TrainerOptions::preset(const std::string& name, const FaceParts& 
     recipe.stages = in_parts ? stages(4, {11, 8, 6, 5}, 2) : stages(4, {11, 8, 6, 5, 4, 4}, 2);
     options.penalties = {0.3, 0.3, 0.4, 0.5};
     if (in_parts) add_parts(4, {4, 3.2F, 2.8F}, parts, options);
+    options.visibility = in_parts;
     options.rank = 60;
     options.starts = 6;
     options.box_starts = 4;

@@ -54,6 +54,8 @@ struct TrainerOptions {
   double robust = 0.04;
   /// With a mirror: learn how far the labels lie beside what both sides tell (Model::label_offset).
   bool label_offset = true;
+  /// Learn of each point when it is seen and right (train_visibility.h). The presets of faces do.
+  bool visibility = false;
   /// Keep only the stages that lower the held-out error.
   bool fewest_stages = false;
 
