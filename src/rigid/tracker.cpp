@@ -115,11 +115,12 @@ Track Tracker::settle(image::ByteView frame, const Warp& start) {
   const double covered = polisher_->covered();
   if (track.score >= kSure && covered < kSuspicious) return track;
   if (track.score >= kSure) {
-    const bool foreign = polisher_->foreign() >= kForeign;
-    const Track even = track, weighted = descend(frame, track.warp, Way::weighted_pixels);
+    const Track even = track, weighted = polish_again(track.warp);
     if (better(weighted, track)) track = weighted;
-    if (!foreign) return whole(frame, start, even, track);
-    if (track.score >= kSure && covered < kCovered) return track;
+    const bool few = track.score >= kSure && covered < kCovered;
+    if (few && track.difference <= model_->lost_above) return track;
+    if (polisher_->foreign() < kForeign) return whole(frame, start, even, track);
+    if (few) return track;
   }
   // A motion beyond what was trained for often ends within it: the maps run again from there.
   Track again = descend(frame, track.warp, Way::maps);
@@ -134,6 +135,17 @@ Track Tracker::settle(image::ByteView frame, const Warp& start) {
     from = again.warp;
     if (better(again, track)) track = again;
   }
+  return track;
+}
+
+/// With weights, in the window that was looked at last.
+Track Tracker::polish_again(const Warp& start) {
+  Track track;
+  const Warp base = window_.in_view(start);
+  const Warp moved = (*polisher_)(window_.view(), base, true);
+  track.warp = compose(start, moved);
+  track.corners = model_->shape.corners(track.warp);
+  measure(compose(base, moved), track);
   return track;
 }
 

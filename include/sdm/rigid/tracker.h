@@ -124,6 +124,7 @@ class Tracker {
  private:
   Track settle(image::ByteView frame, const Warp& start);
   enum class Way { maps, maps_alone, weighted_maps, weighted_pixels };
+  Track polish_again(const Warp& start);
   Track whole(image::ByteView frame, const Warp& start, const Track& even, const Track& best);
   Track descend(image::ByteView frame, const Warp& start, Way way);
   void measure(const Warp& warp, Track& track);
