@@ -16,7 +16,7 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 // Below this score, and where more than this share of the cells shows something else, the maps run
 // again, with weights.
-constexpr double kSure = 0.7;
+constexpr double kSure = 0.7, kBeyondDoubt = 0.9;
 constexpr double kCovered = 0.12;
 // From this share on the polish is tried with weights, and what is foreign is looked at.
 constexpr double kSuspicious = 0.02;
@@ -109,23 +109,30 @@ Track Tracker::align(image::ByteView frame, const Warp& start) {
   return track;
 }
 
+/// Nothing more to try: no cell is strange, and the place is beyond doubt or the whole looks as it
+/// should. (A place that is wrong altogether has no strange cells either.)
+bool Tracker::settled(const Track& track) const {
+  if (polisher_->covered() >= kSuspicious) return false;
+  return track.score >= kBeyondDoubt ||
+         (track.score >= kSure && track.difference <= model_->lost_above);
+}
+
 Track Tracker::settle(image::ByteView frame, const Warp& start) {
   Track track = descend(frame, start, Way::maps);
   if (!model_->score.known() || !std::isfinite(track.difference)) return track;
   const double covered = polisher_->covered();
-  if (track.score >= kSure && covered < kSuspicious) return track;
+  if (settled(track)) return track;
   if (track.score >= kSure) {
     const Track even = track, weighted = polish_again(track.warp);
     if (better(weighted, track)) track = weighted;
-    const bool few = track.score >= kSure && covered < kCovered;
-    if (few && track.difference <= model_->lost_above) return track;
+    const bool few = std::max(covered, polisher_->covered()) < kCovered;
+    if (few && track.score >= kSure && track.difference <= model_->lost_above) return track;
     if (polisher_->foreign() < kForeign) return whole(frame, start, even, track);
-    if (few) return track;
   }
   // A motion beyond what was trained for often ends within it: the maps run again from there.
   Track again = descend(frame, track.warp, Way::maps);
   if (better(again, track)) track = again;
-  if (track.score >= kSure && polisher_->covered() < kCovered) return track;
+  if (settled(track)) return track;
   // What covers a part leads the maps away, so the rest begins where they began.
   again = descend(frame, start, Way::weighted_pixels);
   if (better(again, track)) track = again;

@@ -123,6 +123,7 @@ class Tracker {
 
  private:
   Track settle(image::ByteView frame, const Warp& start);
+  bool settled(const Track& track) const;
   enum class Way { maps, maps_alone, weighted_maps, weighted_pixels };
   Track polish_again(const Warp& start);
   Track whole(image::ByteView frame, const Warp& start, const Track& even, const Track& best);
