@@ -10,6 +10,7 @@
 
 #include "experiments/rigid/followers.h"
 #include "experiments/rigid/mat_file.h"
+#include "report/statistics.h"
 #include "sdm/base/error.h"
 #include "sdm/base/random.h"
 
@@ -121,6 +122,8 @@ void run_cases(const ExperimentContext& context, const std::vector<Texture>& tex
   // counts[case][method][sigma]
   std::vector counts(cases.size(),
                      std::vector(methods.size(), std::vector<double>(sigmas.size(), 0)));
+  // Errors of a method, and of the first one beside it, where both are home.
+  std::vector theirs(cases.size(), std::vector<std::vector<double>>(methods.size())), ours = theirs;
   for (std::size_t t = 0; t < textures.size(); ++t) {
     Scene scene(textures[t], context.seed);
     Conditions plain;
@@ -141,6 +144,7 @@ void run_cases(const ExperimentContext& context, const std::vector<Texture>& tex
           Conditions conditions = cases[c].conditions;
           conditions.blur_angle = std::numbers::pi * trial / cases[c].trials;
           const image::ByteView frame = scene.render(motion, motion, conditions, draw);
+          double first_error = 0;
           for (std::size_t m = 0; m < methods.size(); ++m) {
             followers[m]->restart(scene.truth(still));
             const Warp found = followers[m]->update(frame);
@@ -149,7 +153,13 @@ void run_cases(const ExperimentContext& context, const std::vector<Texture>& tex
               square += (rigid::apply(found, points.col(i)) -
                          rigid::apply(scene.truth(motion), points.col(i)))
                             .squaredNorm();
-            if (std::sqrt(square / 3) < 1) ++counts[c][m][s];
+            const double error = std::sqrt(square / 3);
+            if (m == 0) first_error = error;
+            if (!(error < 1)) continue;
+            ++counts[c][m][s];
+            if (!(first_error < 1)) continue;
+            theirs[c][m].push_back(error);
+            ours[c][m].push_back(first_error);
           }
         }
     }
@@ -171,6 +181,10 @@ void run_cases(const ExperimentContext& context, const std::vector<Texture>& tex
         series.y.push_back(100 * fraction);
       }
       chart.series.push_back(std::move(series));
+      if (m == 0 || theirs[c][m].empty()) continue;
+      results.add(cases[c].name, methods[m], "median_error_where_both_converge",
+                  finite_median(theirs[c][m]), "px",
+                  {{"sdm", finite_median(ours[c][m])}, {"trials", theirs[c][m].size()}});
     }
     charts.push_back(std::move(chart));
   }

@@ -16,7 +16,6 @@ constexpr double kStill = 0.06;  // template units at the corners: a step that i
 constexpr double kFarthest = 6;  // the same: beyond this the pixels had nothing to hold on to
 constexpr Index kLight = 4;      // unknowns of the light
 constexpr Index kNuisance = kLight + PixelTemplate::kBlurs;
-constexpr Index kUnknowns = 8 + kNuisance;    // at most
 constexpr double kBlurLength = 8;             // template units
 constexpr double kReach = kTemplateSide / 2;  // of a corner, in each direction
 constexpr double kStay = 1e-3;                // of the mean curvature
@@ -26,6 +25,8 @@ constexpr int kBlock = 2;                     // cells along a block's side
 // Variance (grey levels) that a cell's residual may have without being suspicious: noise after the
 // window's smoothing, and that of a cell with strong slopes when all is a fifth of a unit off.
 constexpr float kNoise = 4, kSlip = 0.04F;
+// A cell that correlates less, wherever it is put nearby, shows something else.
+constexpr float kAlike = 0.7F;
 constexpr float kStrange = 0.1F;  // the weight under which a cell shows something else
 // A cell as far off as this many medians has a quarter of the weight.
 constexpr float kOdd = 3;
@@ -138,6 +139,8 @@ Polisher::Polisher(const PixelTemplate& target, Motion motion)
         cell_hessian_(k++, cell) += jacobian_(i, a) * jacobian_(i, b);
   }
   contrast_ = contrast_.cwiseQuotient(size_);
+  hessian_ = cell_hessian_.rowwise().sum();
+  even_.compute(normal_matrix());
 }
 
 /// The weights from what is left of the residual.
@@ -164,7 +167,6 @@ void Polisher::weigh() {
 
 /// The unknowns that explain the residual best under the weights.
 void Polisher::solve() {
-  const Index motions = parameter_count(motion_), unknowns = motions + kNuisance;
   const int cell = canvas_.hog.cell;
   for (int y = 0; y < canvas_.height; ++y) {
     const float* weights = weights_.data() + cell_of_row_[static_cast<std::size_t>(y)] * columns_;
@@ -177,8 +179,13 @@ void Polisher::solve() {
   }
   slope_.noalias() = jacobian_.transpose() * rest_;
   hessian_.noalias() = cell_hessian_ * weights_;
-  using Square = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kUnknowns, kUnknowns>;
-  using Side = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kUnknowns, 1>;
+  const Side side = slope_.cast<double>();
+  unknowns_ = normal_matrix().llt().solve(side).cast<float>();
+}
+
+/// The sum of the cells' Hessians under the weights, as hessian_ holds it.
+Polisher::Square Polisher::normal_matrix() const {
+  const Index motions = parameter_count(motion_), unknowns = motions + kNuisance;
   Square h(unknowns, unknowns);
   Index k = 0;
   for (Index a = 0; a < unknowns; ++a)
@@ -187,8 +194,14 @@ void Polisher::solve() {
   h.diagonal().head(motions).array() += kStay * h.diagonal().head(motions).mean();
   h.diagonal().tail<kNuisance>() *= 1 + kStay;
   h.diagonal().array() += 1e-6;
+  return h;
+}
+
+/// The same where all weigh alike: their matrix is the template's and was factored once.
+void Polisher::solve_evenly() {
+  slope_.noalias() = jacobian_.transpose() * residual_;
   const Side side = slope_.cast<double>();
-  unknowns_ = h.llt().solve(side).cast<float>();
+  unknowns_ = even_.solve(side).cast<float>();
 }
 
 void Polisher::look(image::ByteView view, const Warp& warp) {
@@ -205,20 +218,24 @@ Warp Polisher::operator()(image::ByteView view, const Warp& start, bool covered)
   for (int k = 0; k < iterations; ++k) {
     look(view, compose(start, correction));
     residual_ = seen_ - target_;
-    if (k > 0) {
-      // What the light and blur of the last step do not explain is something else.
-      rest_ = residual_;
-      rest_.noalias() -= jacobian_.rightCols<kNuisance>() * unknowns_.tail<kNuisance>();
-      weigh();
-    } else if (covered) {
-      for (int i = 0; i < kReweighted; ++i) {
-        solve();
+    if (!covered) {
+      solve_evenly();
+    } else {
+      if (k > 0) {
+        // What the light and blur of the last step do not explain is something else.
         rest_ = residual_;
-        rest_.noalias() -= jacobian_ * unknowns_;
+        rest_.noalias() -= jacobian_.rightCols<kNuisance>() * unknowns_.tail<kNuisance>();
         weigh();
+      } else {
+        for (int i = 0; i < kReweighted; ++i) {
+          solve();
+          rest_ = residual_;
+          rest_.noalias() -= jacobian_ * unknowns_;
+          weigh();
+        }
       }
+      solve();
     }
-    solve();
     const double step = double(unknowns_.head(motions).norm());
     moved += step;
     if (!(moved <= kFarthest)) {
@@ -228,6 +245,11 @@ Warp Polisher::operator()(image::ByteView view, const Warp& start, bool covered)
     const Parameters p = unknowns_.head(motions).cast<double>().cwiseProduct(unit);
     correction = compose(correction, inverse(warp_of(motion_, p)));
     if (step < kStill) break;
+  }
+  if (!covered) {
+    rest_ = residual_;
+    rest_.noalias() -= jacobian_ * unknowns_;
+    weigh();
   }
   return correction;
 }
@@ -262,6 +284,46 @@ double Polisher::bend() {
   for (auto block = moved.rbegin(); block != moved.rend(); ++block)
     if ((beyond += block->second) >= whole / 4) return block->first;
   return 0;
+}
+
+double Polisher::foreign() const {
+  constexpr int kShift = 2, kSide = 2 * kShift + 1;  // canvas pixels to either side
+  constexpr int kMiddle = kSide * kSide / 2;
+  const int cell = canvas_.hog.cell;
+  float foreign = 0, whole = 0;
+  for (int row = 0; row < rows_; ++row)
+    for (int column = 0; column < columns_; ++column) {
+      const int left = column * cell, top = row * cell;
+      const int right = column + 1 == columns_ ? canvas_.width : left + cell;
+      const int bottom = row + 1 == rows_ ? canvas_.height : top + cell;
+      float best = -1, contrast = 0;
+      for (int k = 0; k < kSide * kSide && best < kAlike; ++k) {
+        // Where it is comes first: there the search ends for most.
+        const int place = k == 0 ? kMiddle : k <= kMiddle ? k - 1 : k;
+        const int dx = place % kSide - kShift, dy = place / kSide - kShift;
+        float n = 0, s = 0, t = 0, ss = 0, tt = 0, st = 0;
+        for (int y = std::max(top, -dy); y < std::min(bottom, canvas_.height - dy); ++y) {
+          const float* target = target_.data() + y * canvas_.width;
+          const float* seen = seen_.data() + (y + dy) * canvas_.width + dx;
+          for (int x = std::max(left, -dx); x < std::min(right, canvas_.width - dx); ++x) {
+            const float a = seen[x] - kMiddleGrey, b = target[x] - kMiddleGrey;
+            n += 1;
+            s += a;
+            t += b;
+            ss += a * a;
+            tt += b * b;
+            st += a * b;
+          }
+        }
+        if (n == 0) continue;
+        const float vs = ss - s * s / n, vt = tt - t * t / n;
+        if (k == 0) contrast = std::sqrt(std::max(vt, 0.F));
+        best = std::max(best, (st - s * t / n) / std::sqrt((vs + kNoise * n) * (vt + kNoise * n)));
+      }
+      whole += contrast;
+      if (best < kAlike) foreign += contrast;
+    }
+  return double(foreign / std::max(whole, 1e-6F));
 }
 
 double Polisher::uncertainty(double noise) const {

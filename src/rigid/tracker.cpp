@@ -16,8 +16,11 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 // Below this score, and where more than this share of the cells shows something else, the maps run
 // again, with weights.
-constexpr double kSure = 0.7;
+constexpr double kSure = 0.7, kBeyondDoubt = 0.9;
 constexpr double kCovered = 0.12;
+// From this share on the polish is tried with weights, and what is foreign is looked at.
+constexpr double kSuspicious = 0.02;
+constexpr double kForeign = 0.06;
 constexpr int kWeightedPasses = 3;
 constexpr float kBest = 0.6F;  // the part of the template that must be seen
 // What a scan of the whole frame gives must be surer than what is followed.
@@ -106,16 +109,32 @@ Track Tracker::align(image::ByteView frame, const Warp& start) {
   return track;
 }
 
+/// Nothing more to try: no cell is strange, and the place is beyond doubt or the whole looks as it
+/// should. (A place that is wrong altogether has no strange cells either.)
+bool Tracker::settled(const Track& track) const {
+  if (polisher_->covered() >= kSuspicious) return false;
+  return track.score >= kBeyondDoubt ||
+         (track.score >= kSure && track.difference <= model_->lost_above);
+}
+
 Track Tracker::settle(image::ByteView frame, const Warp& start) {
   Track track = descend(frame, start, Way::maps);
   if (!model_->score.known() || !std::isfinite(track.difference)) return track;
-  if (track.score >= kSure && polisher_->covered() < kCovered) return track;
+  const double covered = polisher_->covered();
+  if (settled(track)) return track;
+  if (track.score >= kSure) {
+    const Track even = track, weighted = polish_again(track.warp);
+    if (better(weighted, track)) track = weighted;
+    const bool few = std::max(covered, polisher_->covered()) < kCovered;
+    if (few && track.score >= kSure && track.difference <= model_->lost_above) return track;
+    if (polisher_->foreign() < kForeign) return whole(frame, start, even, track);
+  }
   // A motion beyond what was trained for often ends within it: the maps run again from there.
   Track again = descend(frame, track.warp, Way::maps);
   if (better(again, track)) track = again;
-  if (track.score >= kSure && polisher_->covered() < kCovered) return track;
+  if (settled(track)) return track;
   // What covers a part leads the maps away, so the rest begins where they began.
-  again = descend(frame, start, Way::pixels);
+  again = descend(frame, start, Way::weighted_pixels);
   if (better(again, track)) track = again;
   Warp from = start;
   for (int pass = 0; pass < kWeightedPasses; ++pass) {
@@ -124,6 +143,27 @@ Track Tracker::settle(image::ByteView frame, const Warp& start) {
     if (better(again, track)) track = again;
   }
   return track;
+}
+
+/// With weights, in the window that was looked at last.
+Track Tracker::polish_again(const Warp& start) {
+  Track track;
+  const Warp base = window_.in_view(start);
+  const Warp moved = (*polisher_)(window_.view(), base, true);
+  track.warp = compose(start, moved);
+  track.corners = model_->shape.corners(track.warp);
+  measure(compose(base, moved), track);
+  return track;
+}
+
+/// Of a template that moves as the model does not allow, the weights may fit a part alone. Where
+/// this makes the whole differ by more than the paper's limit, what fits the whole is taken.
+Track Tracker::whole(image::ByteView frame, const Warp& start, const Track& even,
+                     const Track& best) {
+  if (best.difference <= model_->lost_above) return best;
+  if (even.difference <= model_->lost_above) return even;
+  const Track maps = descend(frame, start, Way::maps_alone);
+  return maps.difference <= model_->lost_above ? maps : best;
 }
 
 Track Tracker::descend(image::ByteView frame, const Warp& start, Way way) {
@@ -140,7 +180,7 @@ Track Tracker::descend(image::ByteView frame, const Warp& start, Way way) {
   window_.look(frame, model_->shape, start);
   const Warp base = window_.in_view(start);
   StateVector x = to_state(Warp::Identity());
-  if (way != Way::pixels)
+  if (way != Way::weighted_pixels)
     solver_.solve(
         x,
         [&](int stage, const auto& at, auto&& out) {
@@ -157,7 +197,9 @@ Track Tracker::descend(image::ByteView frame, const Warp& start, Way way) {
           out = to_state(step(model_->motion, to_warp(at), delta.template cast<double>()));
         });
   Warp moved = to_warp(x);
-  if (polisher_ && scale_of(compose(base, moved)) > 0)
+  if (polisher_ && way == Way::maps_alone)
+    polisher_->look(window_.view(), compose(base, moved));
+  else if (polisher_ && scale_of(compose(base, moved)) > 0)
     moved = compose(moved, (*polisher_)(window_.view(), compose(base, moved), way != Way::maps));
   track.warp = compose(start, moved);
   track.corners = model_->shape.corners(track.warp);

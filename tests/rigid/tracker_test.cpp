@@ -195,6 +195,19 @@ TEST(ATracker, HoldsOnWhileFortyPercentOfTheTemplateAreCovered) {
   }
 }
 
+TEST(ATracker, KeepsTheWholeInViewWhereTheTemplateTiltsAsItsMotionCannot) {
+  // An affine tracker and a plane that tilts: the weights alone would settle on a part of it.
+  Tracker tracker = train_tracker(rich_frame(centred()), middle_box()).tracker;
+  for (int i = 1; i <= 10; ++i) {
+    Warp tilt = Warp::Identity();
+    tilt(2, 0) = 1.5e-4 * i;
+    const Warp truth = compose(centred(), tilt);
+    const Track track = tracker.update(rich_frame(truth, 2, std::uint64_t(i)));
+    EXPECT_FALSE(track.lost) << i;
+    EXPECT_LE(track.difference, 0.3) << i;
+  }
+}
+
 TEST(ATracker, FindsItsTemplateAgainAfterAnotherScene) {
   TrainTrackerOptions options;
   options.motion = Motion::similarity;
@@ -253,6 +266,32 @@ TEST(ATracker, OfThePaperHasNoScoreAndIsLostByTheHogDifferenceAlone) {
     EXPECT_EQ(track.lost, track.difference > 0.3);
     EXPECT_EQ(track.lost, scene != 1);
   }
+}
+
+TEST(ATracker, OfThePaperRunsItsMapsOnce) {
+  Tracker tracker =
+      train_tracker(rich_frame(centred()), middle_box(), TrainTrackerOptions::paper()).tracker;
+  const TrackerModel& model = tracker.model();
+  Parameters p(6);
+  p << 0.1, 0, 0, 0.1, 12, -9;
+  const auto frame = rich_frame(compose(centred(), warp_of(Motion::affine, p)));
+  // The maps by hand, each applied once.
+  FrameWindow window(true);
+  window.look(frame, model.shape, centred());
+  const Warp base = window.in_view(centred());
+  Warp moved = Warp::Identity();
+  for (std::size_t k = 0; k < model.cascade.maps.size(); ++k) {
+    const auto canvas = std::size_t(model.stage_canvas[k]);
+    std::vector<float> pixels(std::size_t(model.canvases[canvas].width) *
+                              std::size_t(model.canvases[canvas].height));
+    Vector<float> seen(model.canvases[canvas].feature_size());
+    features(window.view(), compose(base, moved), model.canvases[canvas], pixels,
+             {seen.data(), std::size_t(seen.size())});
+    const auto& map = model.cascade.maps[k];
+    const Vector<float> delta = -(map.matrix() * (seen - model.templates[canvas]));
+    moved = step(model.motion, moved, delta.cast<double>());
+  }
+  EXPECT_LT(corner_error(tracker.update(frame).warp, compose(centred(), moved)), 1e-3);
 }
 
 TEST(ATracker, LearnsTheSameForAnyNumberOfThreads) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <Eigen/Cholesky>
 #include <vector>
 
 #include "sdm/base/types.h"
@@ -26,9 +27,9 @@ PixelTemplate make_pixel_template(image::ByteView view, const Warp& warp, const 
 /// compositional (Baker and Matthews), so that slopes and Hessian are the template's and made once.
 ///
 /// With each step the light and the blur are solved for, seen = (1 + a) t + b + c u + d v + sum_k
-/// e_k (blur_k t - t), and each cell has a weight from its residual (Geman and McClure), so that
-/// what covers a part of the template does not pull at the rest. The Hessian is the weighted sum of
-/// the cells' own.
+/// e_k (blur_k t - t). Where a part may be covered each cell has a weight from its residual (Geman
+/// and McClure), so that what covers it does not pull at the rest; the Hessian is then the weighted
+/// sum of the cells' own.
 ///
 /// One object serves one thread. Nothing is allocated after construction.
 class Polisher {
@@ -37,7 +38,8 @@ class Polisher {
 
   /// The correction c that makes `start` o c the better warp, at most a few template units; the
   /// identity where the pixels do not lead anywhere. Needs: the view that the warp leads to.
-  /// `covered`: a part may be covered, so the weights are found before the first step.
+  /// `covered`: a part may be covered, so each cell has a weight, found before the first step; else
+  /// all count alike, and the weights are only told afterwards (`covered()`).
   Warp operator()(image::ByteView view, const Warp& start, bool covered = false);
 
   /// Sees what is there, without a step.
@@ -54,6 +56,10 @@ class Polisher {
   /// units. Blocks of cells that make up a quarter of the contrast are at least so far off.
   double bend();
 
+  /// Of what was seen last: the share of the contrast whose cells show something else, not just the
+  /// template a little way off, as a bent or tilted one does.
+  double foreign() const;
+
   /// How far, in template units at the corners, noise of this deviation (grey levels, of the
   /// window's pixels) moves the template the way that it tells least: large where it is plain, or
   /// where all edges have one direction.
@@ -63,8 +69,15 @@ class Polisher {
   double covered() const;
 
  private:
+  static constexpr Index kMostUnknowns = 8 + 4 + PixelTemplate::kBlurs;  // motion, light, blur
+  using Square =
+      Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMostUnknowns, kMostUnknowns>;
+  using Side = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kMostUnknowns, 1>;
+
   void weigh();
   void solve();
+  void solve_evenly();
+  Square normal_matrix() const;
 
   Canvas canvas_;
   Motion motion_;
@@ -76,6 +89,7 @@ class Polisher {
   Vector<float> size_, contrast_;  // of each cell: pixels, mean square slope
   Vector<float> error_, sorted_, weights_, hessian_, slope_;
   Vector<float> unknowns_;  // the last step
+  Eigen::LLT<Square> even_;
   std::vector<Block> blocks_;
   Eigen::MatrixXf sums_;  // of each block
 };

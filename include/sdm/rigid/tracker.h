@@ -73,9 +73,10 @@ struct AppearanceOptions {
 /// the last estimate, the maps run near the identity, Delta p = R_k (h(t(x)) - h(d(f(x, p_k)))),
 /// and the update is composed with the last estimate.
 ///
-/// What the maps found is polished on the pixels (polish.h) and scored. Where the score leaves a
-/// doubt, or some cells show something else, the maps run again with a weight for each cell from
-/// its residual, so that a part that is covered does not count. Where that ends lost, they run from
+/// What the maps found is polished on the pixels (polish.h) and scored. Where some cells do not fit
+/// it is polished again with a weight for each cell; where the score leaves a doubt, or more cells
+/// show something else, the maps run again with a weight for each cell from its residual, so that a
+/// part that is covered does not count. Where that ends lost, they run from
 /// each place of a small grid around the last estimate, and the best wins: a partition of a wider
 /// range (section "Conclusions" and descent/partition.h) whose cells, as warps are a group, share
 /// one cascade. What stays lost is looked for in the whole frame (scan.h).
@@ -122,7 +123,10 @@ class Tracker {
 
  private:
   Track settle(image::ByteView frame, const Warp& start);
-  enum class Way { maps, weighted_maps, pixels };
+  bool settled(const Track& track) const;
+  enum class Way { maps, maps_alone, weighted_maps, weighted_pixels };
+  Track polish_again(const Warp& start);
+  Track whole(image::ByteView frame, const Warp& start, const Track& even, const Track& best);
   Track descend(image::ByteView frame, const Warp& start, Way way);
   void measure(const Warp& warp, Track& track);
   double difference_in_view(const Warp& warp);

@@ -11,7 +11,9 @@ namespace sdm::rigid {
 namespace {
 
 constexpr double kFarStart = 2.5;  // times the deviations of training: some of these fail
-constexpr double kMostCovered = 0.45;
+// Most trials are covered, and by much: else the score takes what is covered for what is wrong.
+constexpr double kCoveredTrials = 0.8;
+constexpr double kLeastCovered = 0.2, kMostCovered = 0.5;
 constexpr double kOtherTexture = 0.6;  // HoG difference from which a texture counts as another
 constexpr Index kFewest = 12;          // trials of either kind that are enough to learn from
 
@@ -32,7 +34,7 @@ std::uint8_t texel(image::ByteView picture, Texture texture, int grey, int x, in
 /// Puts another texture over a part of the template, from one of its sides or as a box inside.
 void cover(image::ImageView<std::uint8_t> seen, image::ByteView other, const Warp& from_template,
            const TemplateShape& shape, Random& random) {
-  const double share = random.uniform(0.05, kMostCovered);
+  const double share = random.uniform(kLeastCovered, kMostCovered);
   double low[2] = {-shape.width / 2, -shape.height / 2}, high[2] = {-low[0], -low[1]};
   if (random.below(2) == 0) {
     const std::size_t axis = random.below(2);
@@ -85,7 +87,7 @@ Trial run_trial(Tracker& tracker, const Pictures& pictures, const TrainTrackerOp
     const auto texture = static_cast<Texture>(random.below(2));
     for (int y = 0; y < given.height; ++y)
       for (int x = 0; x < given.width; ++x) seen(x, y) = texel(given, texture, 0, x, y);
-  } else if (random.below(2) == 0) {
+  } else if (random.uniform(0, 1) < kCoveredTrials) {
     cover(seen, clean, truth, shape, random);
   }
   if (random.below(2) == 0) relight(seen, random);
