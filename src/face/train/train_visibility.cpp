@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kHeldOutEvery = 5;  // faces
 constexpr std::size_t kFacesAtATime = 64;
 constexpr double kRidge = 0.3;  // relative
-constexpr double kFewest = 10;  // points of either kind among the held-out faces
+constexpr double kFewest = 5;   // points of either kind among the held-out faces
 
 /// What was seen of some faces: of every trial all patches, and of every point whether it was
 /// right.

@@ -18,7 +18,7 @@ const Model& model_that_sees() {
   static const Model model = [] {
     TrainerOptions options = drawn_options();
     options.visibility = true;
-    return train(drawn_faces(160, 1), {}, options).model;
+    return train(drawn_faces(240, 1), {}, options).model;
   }();
   return model;
 }
