@@ -110,6 +110,11 @@ class DepthBuffer {
 
 }  // namespace
 
+Box moved(const Box& box, const Shape& before, const Shape& after) {
+  const Eigen::Vector2f by = bounds(after).center() - bounds(before).center();
+  return {box.x + by.x(), box.y + by.y(), box.width, box.height};
+}
+
 /// One face's: what is added to the learned surface, and how the picture shows it.
 struct FaceTurner::Surface {
   Eigen::Matrix3Xd weights;

@@ -17,6 +17,10 @@ struct TurnedFace {
   std::vector<bool> hidden;
 };
 
+/// A box about the points `before`, where it lies as well about the points `after`: moved as the
+/// middle of their extent is, its size the same.
+Box moved(const Box& box, const Shape& before, const Shape& after);
+
 /// Draws labelled faces turned in space ("face profiling", Zhu et al., CVPR 2016), to train on and
 /// to measure by.
 ///
