@@ -111,7 +111,14 @@ class DepthBuffer {
 }  // namespace
 
 Box moved(const Box& box, const Shape& before, const Shape& after) {
-  const Eigen::Vector2f by = bounds(after).center() - bounds(before).center();
+  Eigen::Vector2f by = Eigen::Vector2f::Zero();
+  float known = 0;
+  for (Index p = 0; p < before.cols(); ++p) {
+    if (!before.col(p).allFinite()) continue;
+    by += after.col(p) - before.col(p);
+    ++known;
+  }
+  by /= known;
   return {box.x + by.x(), box.y + by.y(), box.width, box.height};
 }
 
@@ -259,8 +266,11 @@ TurnedFace FaceTurner::turn(image::ByteView grey, const Shape& points, double ya
       constexpr double kSmall = 1e-3, kLongest = 0.1;
       const Eigen::Vector2d here = places.col(p), lack = off(here);
       Eigen::Matrix2d slope;
-      slope << (off(here + Eigen::Vector2d(kSmall, 0)) - lack) / kSmall,
-          (off(here + Eigen::Vector2d(0, kSmall)) - lack) / kSmall;
+      // From both sides, so that a mirrored face moves alike.
+      for (int k = 0; k < 2; ++k) {
+        const Eigen::Vector2d by = kSmall * Eigen::Vector2d::Unit(k);
+        slope.col(k) = (off(here + by) - off(here - by)) / (2 * kSmall);
+      }
       // Where the surface is seen from its edge the slope says nothing: damped.
       const Eigen::Matrix2d damped = slope.transpose() * slope + 0.01 * surface.scale *
                                                                      surface.scale *

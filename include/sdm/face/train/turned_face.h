@@ -17,8 +17,8 @@ struct TurnedFace {
   std::vector<bool> hidden;
 };
 
-/// A box about the points `before`, where it lies as well about the points `after`: moved as the
-/// middle of their extent is, its size the same.
+/// A detector's box about the points `before`, as one might lie about the points `after`: moved as
+/// their mean is, its size the same. Needs the same points known in both.
 Box moved(const Box& box, const Shape& before, const Shape& after);
 
 /// Draws labelled faces turned in space ("face profiling", Zhu et al., CVPR 2016), to train on and
