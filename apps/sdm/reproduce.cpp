@@ -130,7 +130,7 @@ void add_reproduce(CLI::App& app) {
   box->needs(video);
   command->add_option("--peer", arguments->context.peers,
                       "faces: another method to compare, NAME=FILE: a shape predictor of dlib "
-                      "(.dat) or landmarks in any format of annotations");
+                      "(.dat), a model (.sdm) or landmarks in any format of annotations");
   command->add_option("--set", arguments->context.set,
                       "The paper's protocol on a labelled set of your own, such as LFW-A&C or "
                       "RU-FACS: faces NAME=TRAIN,TEST, tracking NAME=FOLDER of .pts and frames");

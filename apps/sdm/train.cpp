@@ -58,6 +58,7 @@ struct TrainArguments {
   std::vector<int> cells;
   std::vector<float> cell;
   std::optional<int> redraws, starts, box_starts, folds;
+  int turned = 0;
   std::vector<double> penalties;
   std::optional<double> pca_energy, rank_tolerance, robust;
   std::optional<Index> rank;
@@ -133,6 +134,7 @@ face::TrainerOptions options_of(const TrainArguments& a, const std::optional<fac
   }
   override_with(options.starts, a.starts);
   override_with(options.box_starts, a.box_starts);
+  options.turned = a.turned;
   override_with(options.folds, a.folds);
   if (a.no_cross_fit) options.cross_fit = false;
   if (!a.penalties.empty()) options.penalties = a.penalties;
@@ -162,6 +164,7 @@ void learn_markup(const TrainArguments& a, const face::Annotations& annotations,
                   face::TrainerOptions& options) {
   const face::Markup markup = markup_of(annotations);
   options.unit = markup.unit;
+  options.outline = markup.region("jaw");
   if (a.outline_scale) {
     if (markup.regions.empty())
       throw Error("--outline-scale needs the 68 points or a part of them");
@@ -560,6 +563,13 @@ void add_train(CLI::App& app) {
   const std::string learn = "How it learns";
   command->add_option("--starts", a->starts, "Starts of each face")->group(learn);
   command->add_option("--box-starts", a->box_starts, "How many of them from detectors' boxes")
+      ->group(learn);
+  command
+      ->add_option("--turned", a->turned,
+                   "Further copies of each face, drawn turned by up to 70 degrees of yaw and 35 of "
+                   "pitch")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str()
       ->group(learn);
   command->add_option("--folds", a->folds, "Parts for held-out errors")->group(learn);
   command

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <opencv2/core/utility.hpp>
+#include <optional>
 
 #include "experiments/faces/face_dlib.h"
 #include "experiments/faces/face_set.h"
 #include "experiments/faces/faces_29.h"
 #include "experiments/faces/faces_photographs.h"
+#include "experiments/faces/faces_turned.h"
 #include "experiments/registry.h"
 #include "report/error_curves.h"
 #include "report/machine.h"
@@ -32,6 +34,30 @@ constexpr int kShown = 10;
 
 std::string percent(double fraction) { return fmt::format("{:.2f}", 100 * fraction); }
 
+/// A shape predictor of dlib or a model of ours; nothing where the file holds predictions.
+std::optional<face::Method> runnable_peer(const std::string& name, const fs::path& path) {
+  if (path.extension() == ".dat") return dlib_method(name, path);
+  if (path.extension() != ".sdm") return std::nullopt;
+  face::Model model = face::Model::load(path);
+  const face::BoxConvention convention = model.convention(kDetector);
+  return face::model_method(name, std::move(model), convention);
+}
+
+/// What can be asked about faces that nobody has seen yet, and whose boxes it takes.
+std::vector<TurnedMethod> turned_methods(const ExperimentContext& context,
+                                         const face::Model& accurate, const face::Model& fast) {
+  std::vector<TurnedMethod> methods = {
+      {face::model_method(kAccurate, accurate, accurate.convention(kDetector)), kDetector},
+      {face::model_method(kFast, fast, fast.convention(kDetector)), kDetector}};
+  if (have_dlib() && fs::exists(kDlibModel))
+    methods.push_back({dlib_method(kDlib, kDlibModel), "dlib"});
+  for (const std::string& peer : context.peers) {
+    const auto [name, path] = named_file(peer);
+    if (const auto method = runnable_peer(name, path)) methods.push_back({*method, kDetector});
+  }
+  return methods;
+}
+
 /// Everything that is compared, our own models first.
 std::vector<face::Method> make_methods(const ExperimentContext& context, const fs::path& folder,
                                        const face::Annotations& truth, const face::Model& accurate,
@@ -55,9 +81,10 @@ std::vector<face::Method> make_methods(const ExperimentContext& context, const f
   for (const std::string& peer : context.peers) {
     const auto [name, path] = named_file(peer);
     if (path.extension() == ".onnx") continue;  // a detector
-    methods.push_back(path.extension() == ".dat"
-                          ? dlib_method(name, path)
-                          : face::predicted_method(name, truth, face::read_annotations(path)));
+    if (const auto method = runnable_peer(name, path))
+      methods.push_back(*method);
+    else
+      methods.push_back(face::predicted_method(name, truth, face::read_annotations(path)));
   }
   // Last, as it has fewer points.
   if (const fs::path file = folder / "lfpw_test_intraface49.csv"; fs::exists(file))
@@ -281,6 +308,7 @@ void measure(const ExperimentContext& context, const fs::path& folder, Results& 
   results.settings["detector"] = kDetector;
   results.settings["boxes_from_truth"] = c.run.from_truth;
   results.settings["models"] = "face68.sdm and face68-fast.sdm, as shipped";
+  measure_turned(context, folder, accurate, turned_methods(context, accurate, fast), results);
   measure_29_points(context, folder, results);
 }
 

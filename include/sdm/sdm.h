@@ -50,6 +50,7 @@
 #include "sdm/face/train/train_detector.h"
 #include "sdm/face/train/trainer.h"
 #include "sdm/face/train/trial.h"
+#include "sdm/face/train/turned_face.h"
 #include "sdm/image/augment.h"
 #include "sdm/image/cell_grid.h"
 #include "sdm/image/gradient_channels.h"

@@ -12,6 +12,7 @@
 #include "face/train/compact.h"
 #include "face/train/face_problem.h"
 #include "face/train/robust.h"
+#include "face/train/turned_copies.h"
 #include "sdm/base/error.h"
 #include "sdm/base/thread_pool.h"
 #include "sdm/face/aligner.h"
@@ -49,7 +50,12 @@ class Trainer {
  public:
   Trainer(const std::vector<TrainingFace>& faces, const std::vector<TrainingFace>& dev,
           const TrainerOptions& options)
-      : faces_(faces), dev_(dev), options_(options), pool_(options.threads) {
+      : own_(faces),
+        turned_(copies_of(faces, options)),
+        faces_(turned_.empty() ? faces : turned_),
+        dev_(dev),
+        options_(options),
+        pool_(options.threads) {
     options.validate();
     if (faces.empty()) throw Error("there are no faces to train on, expected at least one");
     const Index points = faces.front().truth.cols();
@@ -120,6 +126,14 @@ class Trainer {
   }
 
  private:
+  // The options and faces are checked first: copies are drawn before anything else.
+  static std::vector<TrainingFace> copies_of(const std::vector<TrainingFace>& faces,
+                                             const TrainerOptions& options) {
+    options.validate();
+    if (!faces.empty()) check(faces, "face", faces.front().truth.cols());
+    return with_turned_copies(faces, options);
+  }
+
   static constexpr int kRounds = 6;
   static constexpr double kSettled = 1;
 
@@ -202,9 +216,9 @@ class Trainer {
   // The mean over the faces of the first start's.
   double held_out_error(const std::vector<double>& errors) const {
     double sum = 0;
-    for (std::size_t i = 0; i < faces_.size(); ++i)
+    for (std::size_t i = 0; i < own_.size(); ++i)
       sum += errors[i * static_cast<std::size_t>(options_.starts)];
-    return sum / static_cast<double>(faces_.size());
+    return sum / static_cast<double>(own_.size());
   }
 
   // The earliest that no later one beats by more than a trifle.
@@ -268,7 +282,7 @@ class Trainer {
   // Left empty where the faces do not tell it (too few, or all from one side): gives the reason.
   std::string learn_shape3d(Model& model) const {
     std::vector<pose::Points2> views;
-    for (const TrainingFace& face : faces_) views.push_back(face.truth.cast<double>());
+    for (const TrainingFace& face : own_) views.push_back(face.truth.cast<double>());
     pose::RigidShapeOptions shape_options;
     shape_options.mirror = options_.mirror;
     try {
@@ -415,7 +429,9 @@ class Trainer {
     return std::max(3 * steps[steps.size() / 2], 1e-4F);
   }
 
-  const std::vector<TrainingFace>&faces_, &dev_;
+  const std::vector<TrainingFace>& own_;
+  const std::vector<TrainingFace> turned_;        // with turned copies, where there are any
+  const std::vector<TrainingFace>&faces_, &dev_;  // to learn from: with these copies
   const TrainerOptions& options_;
   ThreadPool pool_;
   Shape mean_;

@@ -92,6 +92,8 @@ void TrainerOptions::validate() const {
   require(starts >= 1 && starts <= 1000,
           formatted("{} starts of each face, expected 1 to 1000", starts));
   require(box_starts >= 0, formatted("{} starts from boxes, expected 0 or more", box_starts));
+  require(turned >= 0 && turned <= 100,
+          formatted("{} turned copies of each face, expected 0 to 100", turned));
   require(!penalties.empty(), "no penalty is given, expected at least one");
   require(robust >= 0, formatted("the robust error is {}, expected 0 or more", robust));
 }

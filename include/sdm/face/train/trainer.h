@@ -40,6 +40,11 @@ struct TrainerOptions {
   /// Deviation of the roll of those with noise, in radians.
   float start_roll = 0;
 
+  /// Further copies of each face, drawn turned in space (turned_face.h), and the points that label
+  /// a visible contour, such as the jaw's. The mean shape and the boxes stay those of the faces.
+  int turned = 0;
+  std::vector<int> outline{};
+
   int folds = 4;
   bool cross_fit = true;
   /// Relative ridge penalty of each stage, the last one for all further stages.

@@ -1,0 +1,69 @@
+#include "face/train/turned_copies.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/formatted.h"
+#include "sdm/base/error.h"
+#include "sdm/base/random.h"
+#include "sdm/base/thread_pool.h"
+#include "sdm/face/train/turned_face.h"
+#include "sdm/pose/train/rigid_shape.h"
+
+namespace sdm::face {
+namespace {
+
+constexpr double kYaw = 70, kPitch = 35;
+constexpr double kFrontal = 5;  // both sides of a face that looks no farther aside are seen
+
+pose::RigidShape shape_of_faces(const std::vector<TrainingFace>& faces,
+                                const std::vector<int>& mirror) {
+  std::vector<pose::Points2> views;
+  for (const TrainingFace& face : faces) views.push_back(face.truth.cast<double>());
+  pose::RigidShapeOptions options;
+  options.mirror = mirror;
+  try {
+    return pose::learn_rigid_shape(views, options);
+  } catch (const Error& error) {
+    throw Error(formatted("turned copies need the points in space: {}", error.what()));
+  }
+}
+
+// From `angle` by up to `most`, but not beyond it.
+double turn_from(double angle, double side, double most, Random& random) {
+  const double turn = side * most * std::pow(random.uniform(), 1.5);
+  return std::clamp(angle + turn, std::min(angle, -most), std::max(angle, most)) - angle;
+}
+
+}  // namespace
+
+std::vector<TrainingFace> with_turned_copies(const std::vector<TrainingFace>& faces,
+                                             const TrainerOptions& options) {
+  if (options.turned == 0) return {};
+  const pose::RigidShape shape = shape_of_faces(faces, options.mirror);
+  const FaceTurner turner(shape.points.cast<float>(), shape.weights.cast<float>(), options.outline);
+  std::vector<TrainingFace> result = faces;
+  const std::size_t copies = faces.size() * static_cast<std::size_t>(options.turned);
+  result.resize(faces.size() + copies);
+  ThreadPool pool(options.threads);
+  pool.run(static_cast<Index>(copies), [&](Index copy, int) {
+    const auto i = static_cast<std::size_t>(copy) % faces.size();
+    const TrainingFace& face = faces[i];
+    Random random(options.seed, "turned copies", static_cast<std::uint64_t>(copy));
+    TrainingFace& out = result[faces.size() + static_cast<std::size_t>(copy)];
+    const pose::HeadPose head = turner.pose(face.truth);
+    const double side = random.sign();
+    const double yaw =
+        turn_from(head.yaw, std::abs(head.yaw) < kFrontal ? side : std::copysign(1.0, head.yaw),
+                  kYaw, random);
+    const double pitch = turn_from(head.pitch, random.sign(), kPitch, random);
+    TurnedFace turned = turner.turn(face.picture, face.truth, yaw, pitch);
+    out.picture = std::move(turned.picture);
+    out.truth = std::move(turned.points);
+    for (const Box& box : face.boxes) out.boxes.push_back(moved(box, face.truth, out.truth));
+    out.group = face.group < 0 ? static_cast<Index>(i) : face.group;
+  });
+  return result;
+}
+
+}  // namespace sdm::face
