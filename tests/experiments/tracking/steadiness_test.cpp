@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sdm/base/random.h"
@@ -47,10 +48,10 @@ TEST(Steadiness, AStillFaceIsSeenAnewInEveryFrameWithItsTruth) {
   const auto first = seen_on_path(still, still_path(), 7, 0),
              again = seen_on_path(still, still_path(), 7, 0),
              second = seen_on_path(still, still_path(), 7, 1);
-  EXPECT_TRUE(
-      std::equal(first.picture.data(), first.picture.data() + 64 * 64, again.picture.data()));
-  EXPECT_FALSE(
-      std::equal(first.picture.data(), first.picture.data() + 64 * 64, second.picture.data()));
+  EXPECT_TRUE(std::equal(first.picture.view().data, first.picture.view().data + 64 * 64,
+                         again.picture.view().data));
+  EXPECT_FALSE(std::equal(first.picture.view().data, first.picture.view().data + 64 * 64,
+                          second.picture.view().data));
   EXPECT_LT((first.truth - still.points).cwiseAbs().maxCoeff(), 1);
   EXPECT_NE(first.truth, second.truth);
   // The step goes where the truth says: the ramp's grey tells x.
