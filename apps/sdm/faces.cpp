@@ -126,7 +126,8 @@ face::BoxDetector FaceFinder::box_detector() const {
   }
   opencv::DetectorOptions options;
   options.folder = choice_.cascades;
-  options.min_size = std::max(1, int(choice_.options.smallest));
+  constexpr float kUsualSize = 40;
+  options.min_size = std::max(1, int(choice_.options.smallest.value_or(kUsualSize)));
   options.max_side = choice_.options.max_side;
   return opencv::make_detector(choice_.name, options);
 }

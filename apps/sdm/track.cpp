@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -37,8 +38,8 @@ struct TrackArguments {
   face::TrackerOptions tracker;
   std::vector<float> box, offset;
   bool no_smooth = false;
-  float min_size = 40;  // pixels
-  int frames = 0;       // 0: all
+  std::optional<float> min_size;  // pixels
+  int frames = 0;                 // 0: all
 };
 
 // A camera never ends: Ctrl-C ends the loop, and the files are finished as after the last frame.
@@ -263,9 +264,11 @@ void add_track(CLI::App& app) {
   command->add_option("--detector-offset", a->offset, kOffsetHelp)
       ->expected(3)
       ->type_name("SCALE DX DY");
-  command->add_option("--min-size", a->min_size, "Smallest face to look for, pixels")
-      ->check(kPositive)
-      ->capture_default_str();
+  command
+      ->add_option(
+          "--min-size", a->min_size,
+          "Smallest face to look for, pixels; default: 40, and down to 20 in frames under 640 px")
+      ->check(kPositive);
   command
       ->add_option(
           "--box", a->box,

@@ -69,6 +69,7 @@ face::Box BoxFinder::find(image::ByteView grey, const face::Shape& points, int t
     face::DetectorOptions options;
     options.min_score = 0;
     options.smallest = kSmallestFound;
+    options.doubled = false;  // the boxes that the shipped models were trained from
     detector.emplace(model_, options);
   }
   std::vector<face::Box> boxes;

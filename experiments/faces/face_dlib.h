@@ -7,6 +7,9 @@
 
 namespace sdm::experiments {
 
+/// Where Debian's libdlib-data puts dlib's 68-point model.
+inline constexpr char kDlibModel[] = "/usr/share/dlib/shape_predictor_68_face_landmarks.dat";
+
 /// Whether this program was built with dlib.
 bool have_dlib();
 

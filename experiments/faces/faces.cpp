@@ -5,6 +5,7 @@
 #include <opencv2/core/utility.hpp>
 #include <optional>
 
+#include "experiments/faces/degraded.h"
 #include "experiments/faces/face_dlib.h"
 #include "experiments/faces/face_set.h"
 #include "experiments/faces/faces_29.h"
@@ -29,7 +30,6 @@ namespace fs = std::filesystem;
 constexpr char kDetector[] = "haar_alt2";
 constexpr char kAccurate[] = "SDM accurate", kFast[] = "SDM fast", kLinear[] = "one linear stage",
                kAuthors[] = "IntraFace", kDlib[] = "dlib, shipped";
-constexpr char kDlibModel[] = "/usr/share/dlib/shape_predictor_68_face_landmarks.dat";
 constexpr int kShown = 10;
 
 std::string percent(double fraction) { return fmt::format("{:.2f}", 100 * fraction); }
@@ -309,6 +309,7 @@ void measure(const ExperimentContext& context, const fs::path& folder, Results& 
   results.settings["boxes_from_truth"] = c.run.from_truth;
   results.settings["models"] = "face68.sdm and face68-fast.sdm, as shipped";
   measure_turned(context, folder, accurate, turned_methods(context, accurate, fast), results);
+  measure_degraded(context, folder, accurate, fast, results);
   measure_29_points(context, folder, results);
 }
 

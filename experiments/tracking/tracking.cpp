@@ -7,6 +7,7 @@
 
 #include "experiments/registry.h"
 #include "experiments/tracking/runs.h"
+#include "experiments/tracking/steadiness.h"
 #include "report/statistics.h"
 #include "sdm/base/error.h"
 #include "sdm/base/thread_pool.h"
@@ -242,6 +243,9 @@ Results run_tracking(const ExperimentContext& context) {
   results.settings["frames"] = sequences.all.front().frames;
   results.settings["normaliser"] = "outer eye corners (points 36 and 45)";
   results.settings["models"] = "face68.sdm and face68-fast.sdm, as shipped: trained on `train`";
+  if (kind == "moved_stills")
+    measure_steadiness(
+        context, {{models[0].name, &models[0].model}, {models[1].name, &models[1].model}}, results);
   return results;
 }
 

@@ -26,6 +26,9 @@ constexpr float kSameScale = 2;
 // A face smaller than this says nothing: an eye of about 1.2 pixels.
 constexpr float kLeastFace = 4;
 
+// The smallest box that is looked for, px, if nobody says it: small pictures have small faces.
+constexpr float kUsualSmallest = 40, kLeastSmallest = 20, kFacesASide = 16;
+
 // Keeps of each group that are the same its first one; gives the end of what is kept.
 template <class Iterator, class Same>
 Iterator distinct(Iterator begin, Iterator end, const Same& same) {
@@ -53,11 +56,12 @@ void DetectorOptions::validate() const {
   const auto require = [](bool good, const std::string& message) {
     if (!good) throw Error("detector: " + message);
   };
-  require(smallest >= 1 && smallest <= 1e6F,
-          formatted("the smallest face is {} px, expected 1 to 1000000", smallest));
-  require(largest >= smallest,
-          formatted("the largest face is {} px, expected at least the smallest, {}", largest,
-                    smallest));
+  const float least = smallest.value_or(kLeastSmallest);
+  require(least >= 1 && least <= 1e6F,
+          formatted("the smallest face is {} px, expected 1 to 1000000", least));
+  require(
+      largest >= least,
+      formatted("the largest face is {} px, expected at least the smallest, {}", largest, least));
   require(min_score >= 0 && min_score <= 1,
           formatted("the least score is {}, expected 0 to 1", min_score));
   require(std::abs(threshold) <= 1e6F,
@@ -72,6 +76,12 @@ void DetectorOptions::validate() const {
                     region.x, region.y, region.width, region.height));
   require(max_side >= 16 && max_side <= 1000000,
           formatted("the longest side is {} px, expected 16 to 1000000", max_side));
+}
+
+float DetectorOptions::smallest_in(int width, int height) const {
+  if (smallest) return *smallest;
+  const auto side = static_cast<float>(std::max(width, height));
+  return std::min(largest, std::clamp(side / kFacesASide, kLeastSmallest, kUsualSmallest));
 }
 
 struct Detector::State {
@@ -180,7 +190,8 @@ void Detector::State::scan(image::ByteView grey) {
   candidates.clear();
   work = {};
   const float least = model->threshold + options.threshold;
-  pyramid.start(grey, shape, options.smallest, options.largest, options.max_side);
+  pyramid.start(grey, shape, options.smallest_in(grey.width, grey.height), options.largest,
+                options.max_side, options.doubled);
   while (pyramid.next()) {
     const int columns = pyramid.columns(), rows = pyramid.rows();
     const auto size = static_cast<std::size_t>(columns);

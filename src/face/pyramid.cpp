@@ -1,10 +1,12 @@
 #include "face/pyramid.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "base/formatted.h"
 #include "sdm/base/error.h"
 #include "sdm/image/resample.h"
+#include "sdm/image/warp.h"
 
 namespace sdm::face {
 namespace {
@@ -17,18 +19,23 @@ constexpr float kNear = 1.12F;
 }  // namespace
 
 void Pyramid::start(image::ByteView grey, const WindowShape& shape, float smallest, float largest,
-                    int max_side) {
+                    int max_side, bool doubled) {
   if (grey.empty())
     throw Error(formatted("the picture is {} x {}, expected some pixels", grey.width, grey.height));
   shape_ = shape;
   largest_ = largest;
-  now_ = grey;
+  whole_ = now_ = grey;
   factor_ = 1;
   is_done_ = false;
   turn_ = 0;
   while (std::max(now_.width, now_.height) > max_side && !is_done_) halve();
-  const auto window = [&](int cell) { return static_cast<float>(shape_.columns * cell * factor_); };
+  const auto window = [&](int cell) { return static_cast<float>(shape_.columns * cell) * factor_; };
   cell_ = kLeastCell;
+  if (doubled && factor_ == 1 && window(kFirstCell) > kNear * smallest &&
+      std::max(grey.width, grey.height) <= max_side / 2) {
+    double_size();
+    cell_ = kFirstCell;
+  }
   // To the last cell that is not too large for the smallest face; further halves begin at 4.
   while (!is_done_) {
     const int following = cell_ == kLastCell ? kLastCell + 1 : cell_ + 1;
@@ -47,7 +54,24 @@ bool Pyramid::fits(image::ByteView picture, int cell) const {
          picture.height / cell + 2 * kMargin >= shape_.rows;
 }
 
+void Pyramid::double_size() {
+  const int width = 2 * now_.width, height = 2 * now_.height;
+  const auto size = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+  if (doubled_.size() < size) doubled_.resize(size);
+  const image::ImageView<std::uint8_t> twice(doubled_.data(), width, height);
+  image::AffineMap map;
+  map << 0.5, 0, -0.25, 0, 0.5, -0.25;  // the edges stay where they are
+  image::warp_affine(now_, map, twice);
+  now_ = twice;
+  factor_ = 0.5F;
+}
+
 void Pyramid::halve() {
+  if (factor_ < 1) {
+    now_ = whole_;
+    factor_ = 1;
+    return;
+  }
   const int width = now_.width / 2, height = now_.height / 2;
   if (width < 1 || height < 1) {
     is_done_ = true;
@@ -69,7 +93,7 @@ bool Pyramid::next() {
     halve();
     cell_ = kFirstCell;
   }
-  const auto window = static_cast<float>(shape_.columns * cell_ * factor_);
+  const auto window = static_cast<float>(shape_.columns * cell_) * factor_;
   if (is_done_ || !fits(now_, cell_) || window > kNear * largest_) {
     is_done_ = true;
     return false;
@@ -79,7 +103,7 @@ bool Pyramid::next() {
 }
 
 Similarity Pyramid::place(int x, int y) const {
-  const auto size = static_cast<float>(cell_ * factor_);  // pixels of a cell
+  const float size = static_cast<float>(cell_) * factor_;  // pixels of a cell
   const auto centre = [&](int at, int cells) {
     return size * (static_cast<float>(at - kMargin) + 0.5F * static_cast<float>(cells)) - 0.5F;
   };

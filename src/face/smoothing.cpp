@@ -1,7 +1,7 @@
 #include "sdm/face/smoothing.h"
 
+#include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "base/formatted.h"
 #include "sdm/base/error.h"
@@ -9,11 +9,10 @@
 namespace sdm::face {
 namespace {
 
-// How much of a new value a low-pass of this cutoff takes after this time.
-float share(double cutoff, double seconds) {
-  const double way = 2 * std::numbers::pi * cutoff * seconds;
-  return static_cast<float>(way / (1 + way));
-}
+// How much of a variance a frame tells, and how far above it counts: a jump is no noise.
+constexpr float kLearned = 0.05F, kMostVariance = 9;
+// 1 - 4 + 6 - 4 + 1 times white noise of two coordinates has 2 * 70 times its variance.
+constexpr float kFourthDifference = 140;
 
 }  // namespace
 
@@ -22,56 +21,70 @@ void SmoothingOptions::validate() const {
     if (!(value > 0) || !std::isfinite(value))
       throw Error(formatted("smoothing: the {} is {}, expected more than 0", what, value));
   };
-  require("cutoff", cutoff);
-  require("speed cutoff", speed_cutoff);
-  require("derivative", derivative);
+  require("memory", memory);
+  require("limit of what is still", still);
+  require("limit of what has moved", moved);
+  require("noise", noise);
+  if (!(moved > still))
+    throw Error(
+        formatted("smoothing: the limit of what has moved is {}, expected more than {}, "
+                  "that of what is still",
+                  moved, still));
 }
 
 Smoother::Smoother(const Shape& mean, const SmoothingOptions& options)
-    : options_(options), mean_(mean), shape_(mean), raw_(mean), speed_(mean) {
+    : options_(options),
+      mean_(mean),
+      now_(2, mean.cols() + 2),
+      smooth_(now_),
+      noise_(mean.cols() + 2),
+      frames_(mean.cols() + 2) {
   options.validate();
+  before_.fill(now_);
 }
 
 void Smoother::apply(Eigen::Ref<Shape> points, double seconds) {
   const double passed = seconds - seconds_;
   seconds_ = seconds;
-  const Similarity now = fit_similarity(mean_, points);
+  const Similarity place = fit_similarity(mean_, points);
+  now_.col(0) << place.x, place.y;
+  now_.col(1) << place.a, place.b;
+  place.to_face(points, now_.rightCols(mean_.cols()));
   if (!started_ || !(passed > 0) || !std::isfinite(passed)) {
     started_ = true;
-    frame_ = raw_frame_ = now;
-    now.to_face(points, shape_);
-    raw_ = shape_;
-    speed_.setZero();
-    drift_.setZero();
-    turn_.setZero();
-    return;
+    seen_ = 0;
+    smooth_ = now_;
+    noise_ = static_cast<float>(options_.noise * options_.noise);
+    frames_ = 1;
+  } else {
+    const auto still = static_cast<float>(options_.still),
+               moved = static_cast<float>(options_.moved),
+               most = static_cast<float>(std::max(1.0, options_.memory / passed));
+    for (Eigen::Index i = 0; i < now_.cols(); ++i) {
+      const float unit = i < 2 ? place.scale() : 1;
+      float &noise = noise_[i], &frames = frames_[i];
+      const Eigen::Vector2f value = now_.col(i);
+      if (seen_ >= 4) {
+        const Eigen::Vector2f unexplained = value - 4 * before_[0].col(i) + 6 * before_[1].col(i) -
+                                            4 * before_[2].col(i) + before_[3].col(i);
+        const float seen = (unexplained / unit).squaredNorm() / kFourthDifference;
+        noise += kLearned * (std::min(seen, kMostVariance * noise) - noise);
+      }
+      const Eigen::Vector2f off = value - smooth_.col(i);
+      // Both the value and the mean have noise.
+      const float deviations =
+          (off / unit).norm() / std::sqrt(std::max(noise * (1 + 1 / frames), 1e-14F));
+      const float forgotten = std::clamp((deviations - still) / (moved - still), 0.0F, 1.0F);
+      frames = std::min(1 + frames * (1 - forgotten), most);
+      smooth_.col(i) += off / frames;
+    }
   }
-  const float unit = now.scale(), known = share(options_.derivative, passed);
-  const auto rate = static_cast<float>(1 / passed);
-  const auto taken = [&](const Eigen::Vector2f& speed) {
-    return share(options_.cutoff + options_.speed_cutoff * static_cast<double>(speed.norm()),
-                 passed);
-  };
-
-  const Eigen::Vector2f drift(now.x - raw_frame_.x, now.y - raw_frame_.y),
-      turn(now.a - raw_frame_.a, now.b - raw_frame_.b);
-  drift_ += known * (drift * (rate / unit) - drift_);
-  turn_ += known * (turn * (rate / unit) - turn_);
-  raw_frame_ = now;
-  const float place = taken(drift_), pose = taken(turn_);
-  frame_.x += place * (now.x - frame_.x);
-  frame_.y += place * (now.y - frame_.y);
-  frame_.a += pose * (now.a - frame_.a);
-  frame_.b += pose * (now.b - frame_.b);
-
-  now.to_face(points, points);
-  for (Eigen::Index p = 0; p < points.cols(); ++p) {
-    const Eigen::Vector2f at = points.col(p);
-    speed_.col(p) += known * ((at - raw_.col(p)) * rate - speed_.col(p));
-    raw_.col(p) = at;
-    shape_.col(p) += taken(speed_.col(p)) * (at - shape_.col(p));
-  }
-  frame_.to_image(shape_, points);
+  seen_ = std::min(seen_ + 1, 4);
+  std::rotate(before_.begin(), before_.end() - 1, before_.end());
+  before_[0] = now_;
+  if (seen_ == 1) return;  // the first ones stay as they are, to the last bit
+  const Similarity calm{smooth_(0, 1), smooth_(1, 1), smooth_(0, 0), smooth_(1, 0)};
+  calm.to_image(smooth_.rightCols(mean_.cols()), points);
 }
 
 }  // namespace sdm::face

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sdm/face/tracker.h"
 #include "sdm/face/train/train_detector.h"
+#include "sdm/image/resample.h"
 #include "sdm/image/warp.h"
 #include "tests/face/drawn_faces.h"
 #include "tests/face/why.h"
@@ -177,6 +179,53 @@ TEST(ADetector, LeavesOutFacesThatAreTooSmallOrTooLarge) {
   faces = detector.detect(picture);
   ASSERT_EQ(faces.size(), 1U);
   EXPECT_NEAR(faces[0].place.x, 90, 10);
+}
+
+// Each of them where it is, to a fraction of a pixel: doubling the picture moves nothing.
+TEST(ADetector, FindsASmallFaceInAPictureOfTwiceTheSize) {
+  int found = 0, found_plain = 0, tried = 0;
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    Picture large = furniture(320, 240, 60 + seed);
+    const Placed face = put_face(large, 150 + 5 * static_cast<float>(seed % 4), 118, 80, 0);
+    Picture picture(80, 60);
+    image::shrink(large, 4, picture);
+    Shape points = (0.25F * (face.points.array() + 0.5F) - 0.5F).matrix();
+    DetectorOptions options;
+    options.smallest = 24;
+    const auto finds = [&] {
+      Detector detector(trained().detector.model, trained().model, options);
+      const auto faces = detector.detect(picture);
+      return std::any_of(faces.begin(), faces.end(), [&](const DetectedFace& one) {
+        return mean_distance(one.points, points) < 0.1 * 20;
+      });
+    };
+    found += finds();
+    options.doubled = false;
+    found_plain += finds();
+    ++tried;
+  }
+  EXPECT_GE(found, tried - 1);
+  EXPECT_GE(found, found_plain);
+}
+
+TEST(ADetector, LooksForSmallerFacesInSmallerPicturesUnlessTold) {
+  DetectorOptions options;
+  EXPECT_EQ(options.smallest_in(4000, 3000), 40);
+  EXPECT_EQ(options.smallest_in(480, 640), 40);
+  EXPECT_EQ(options.smallest_in(480, 320), 30);
+  EXPECT_EQ(options.smallest_in(64, 64), 20);
+  options.smallest = 33;
+  EXPECT_EQ(options.smallest_in(64, 64), 33);
+  Picture large = furniture(320, 240, 70);
+  put_face(large, 160, 118, 88, 0);
+  Picture picture(80, 60);
+  image::shrink(large, 4, picture);  // the face's window has 27 px
+  options.smallest.reset();
+  Detector detector(trained().detector.model, trained().model, options);
+  EXPECT_EQ(detector.detect(picture).size(), 1U);
+  options.smallest = 40;
+  detector.set_options(options);
+  EXPECT_TRUE(detector.detect(picture).empty());
 }
 
 TEST(ADetector, GivesAtMostAsManyFacesAsAskedFor) {

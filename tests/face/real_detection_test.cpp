@@ -9,6 +9,7 @@
 #include "sdm/face/data/boxes.h"
 #include "sdm/face/detector.h"
 #include "sdm/face/tracker.h"
+#include "sdm/image/resample.h"
 #include "sdm/opencv/image.h"
 
 namespace sdm::face {
@@ -70,6 +71,36 @@ TEST(TheShippedDetector, FindsTheLabelledFacesOfPhotographsAndHardlyAnythingElse
   }
   EXPECT_GE(fitted, photographs - 1);
   EXPECT_LE(false_faces, 2);
+}
+
+// Every eighth photograph, shrunk until its labelled face is about 24 px wide, searched as it is by
+// default: pictures this small are searched for small faces.
+TEST(TheShippedDetector, FindsFacesOf24Pixels) {
+  NEEDS_PHOTOGRAPHS();
+  const Annotations truth = read_csv(kPhotographs / "dev_landmarks.csv");
+  Detector detector(shipped().detector, shipped().fast);
+  Aligner aligner(shipped().accurate);
+  int photographs = 0, fitted = 0;
+  for (std::size_t i = 0; i < truth.faces.size(); i += 8) {
+    const Annotation& face = truth.faces[i];
+    const auto grey = opencv::read_grey(truth.path(face));
+    const float width = bounds(face.points).sizes().x();
+    const int factor = static_cast<int>(std::lround(width / 24));
+    if (factor < 2) continue;
+    image::Image<std::uint8_t> small(grey.width() / factor, grey.height() / factor);
+    image::shrink(grey, factor, small);
+    const Shape points =
+        ((face.points.array() + 0.5F) / static_cast<float>(factor) - 0.5F).matrix();
+    const double eyes = static_cast<double>((points.col(36) - points.col(45)).norm());
+    bool is_fitted = false;
+    for (const DetectedFace& one : detector.detect(small))
+      is_fitted = is_fitted ||
+                  mean_distance(aligner.align_from(small, one.place).points, points) < 0.1 * eyes;
+    fitted += is_fitted;
+    ++photographs;
+  }
+  EXPECT_GE(photographs, 20);
+  EXPECT_GE(fitted, photographs * 85 / 100);
 }
 
 TEST(TheShippedDetector, IsIndifferentToLightAndContrast) {

@@ -3,7 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
 #include "sdm/base/error.h"
+#include "sdm/base/random.h"
 #include "tests/face/drawn_faces.h"
 
 namespace sdm::face {
@@ -33,38 +38,108 @@ TEST(Smoothing, LeavesWhatStandsStillWhereItIs) {
   }
 }
 
-TEST(Smoothing, HalvesTheTremble) {
-  Smoother smoother(drawn_mean());
-  std::mt19937 random(1);
-  double raw = 0, smooth = 0;
-  Shape raw_before = face_at(100, 80), before = raw_before;
-  for (int t = 0; t < 200; ++t) {
-    Shape points = face_at(100, 80);
+// A face along a path (units), each point with noise of its own, seen 25 times a second.
+class Seen {
+ public:
+  explicit Seen(float noise, std::uint64_t seed = 1) : noise_(noise), random_(seed, "points") {}
+
+  Shape raw(const Shape& truth) {
+    Shape points = truth;
     for (float& value : points.reshaped())
-      value += 0.3F * (static_cast<float>(random() >> 8) * 0x1p-23F - 1);
-    raw += distance(points, raw_before);
-    raw_before = points;
-    smoother.apply(points, 0.04 * t);
-    smooth += distance(points, before);
-    before = points;
+      value += kUnit * noise_ * static_cast<float>(random_.normal());
+    return points;
   }
-  EXPECT_LT(smooth, 0.5 * raw);
+  Shape smooth(Shape points) {
+    smoother_.apply(points, 0.04 * frame_++);
+    return points;
+  }
+
+ private:
+  float noise_;
+  Random random_;
+  Smoother smoother_{drawn_mean()};
+  int frame_ = 0;
+};
+
+double square(const Shape& a, const Shape& b) { return static_cast<double>((a - b).squaredNorm()); }
+
+// The noise is that of a face of a hundred pixels, and of one of twenty.
+TEST(Smoothing, LeavesAQuarterOfTheTremble) {
+  for (const float noise : {0.001F, 0.003F, 0.02F}) {
+    Seen seen(noise);
+    const Shape truth = face_at(100, 80, 0.2F);
+    double raw = 0, smooth = 0;
+    for (int t = 0; t < 300; ++t) {
+      const Shape points = seen.raw(truth), calm = seen.smooth(points);
+      if (t < 40) continue;  // it has to learn the noise
+      raw += square(points, truth);
+      smooth += square(calm, truth);
+    }
+    EXPECT_LT(std::sqrt(smooth), 0.25 * std::sqrt(raw)) << noise;
+  }
 }
 
-// At constant speed v a low-pass of cutoff f is v / (2 pi f) behind; f grows with v.
-TEST(Smoothing, StaysNearAFaceThatMoves) {
-  const SmoothingOptions options;
-  for (const float speed : {0.5F, 2.0F, 5.0F}) {  // units a second
-    Smoother smoother(drawn_mean(), options);
-    double behind = 0;
-    for (int t = 0; t < 50; ++t) {
-      const float way = kUnit * speed * 0.04F * static_cast<float>(t);
-      Shape points = face_at(100 + way, 80);
-      smoother.apply(points, 0.04 * t);
-      behind = distance(points, face_at(100 + way, 80));
+// Frames behind: the sum of what is missing, in steps.
+double lag_after(float step, float noise, const std::function<Shape(float)>& moved) {
+  double missing = 0;
+  constexpr int kTimes = 40;
+  for (int time = 0; time < kTimes; ++time) {
+    Seen seen(noise, static_cast<std::uint64_t>(time));
+    for (int t = 0; t < 42; ++t) {
+      const Shape truth = moved(t < 30 ? 0 : step), calm = seen.smooth(seen.raw(truth));
+      if (t < 30) continue;
+      const Shape way = moved(step) - moved(0);
+      missing += static_cast<double>((truth - calm).cwiseProduct(way).sum() / way.squaredNorm());
     }
-    EXPECT_LT(behind, 1.05 / (2 * 3.14159 * options.speed_cutoff)) << speed;
   }
+  return missing / kTimes;
+}
+
+TEST(Smoothing, IsLessThanAFrameBehindAfterAStepOfTheFace) {
+  for (const float step : {0.02F, 0.05F, 0.2F}) {
+    EXPECT_LT(lag_after(step, 0.003F, [](float way) { return face_at(100 + kUnit * way, 80); }), 1)
+        << step;
+    EXPECT_LT(lag_after(step, 0.003F, [](float way) { return face_at(100, 80, 2 * way); }), 1)
+        << step;
+  }
+}
+
+TEST(Smoothing, IsLessThanAFrameBehindWhereAPartOfTheFaceMoves) {
+  EXPECT_LT(lag_after(0.05F, 0.003F,
+                      [](float way) {
+                        Shape points = face_at(100, 80);
+                        points.block(1, 5, 1, 2).array() += kUnit * way;  // the mouth's corners
+                        return points;
+                      }),
+            1);
+}
+
+TEST(Smoothing, RunsLessThanAFrameBehindAFaceThatMoves) {
+  for (const float speed : {0.01F, 0.03F, 0.1F}) {  // units a frame
+    double behind = 0;
+    for (std::uint64_t time = 0; time < 20; ++time) {
+      Seen seen(0.003F, time);
+      for (int t = 0; t < 60; ++t) {
+        const float way = speed * static_cast<float>(std::max(0, t - 30));
+        const Shape truth = face_at(100 + kUnit * way, 80), calm = seen.smooth(seen.raw(truth));
+        if (t >= 50) behind += static_cast<double>((truth - calm).row(0).mean() / kUnit) / 200;
+      }
+    }
+    EXPECT_LT(behind, static_cast<double>(speed)) << speed;
+  }
+}
+
+// Nodding is smooth: it is not taken for noise, however strong and long it is.
+TEST(Smoothing, FollowsAHeadThatNodsForLong) {
+  Seen seen(0.003F);
+  double behind = 0;
+  for (int t = 0; t < 400; ++t) {
+    const float way = 0.35F * std::sin(0.25F * static_cast<float>(t));
+    const Shape truth = face_at(100, 80 + kUnit * way);
+    const double off = distance(seen.smooth(seen.raw(truth)), truth);
+    if (t >= 300) behind += off / 100;
+  }
+  EXPECT_LT(behind, 0.012);
 }
 
 TEST(Smoothing, StartsAfreshWhenTimeDoesNotGoOn) {
@@ -81,10 +156,19 @@ TEST(Smoothing, StartsAfreshWhenTimeDoesNotGoOn) {
   }
 }
 
-TEST(Smoothing, RefusesACutoffThatIsNone) {
+TEST(Smoothing, RefusesLimitsThatAreNone) {
+  const auto refused = [](const SmoothingOptions& options, const char* word) {
+    EXPECT_THAT([&] { Smoother(drawn_mean(), options); }, ThrowsMessage<Error>(HasSubstr(word)));
+  };
   SmoothingOptions options;
-  options.cutoff = 0;
-  EXPECT_THAT([&] { Smoother(drawn_mean(), options); }, ThrowsMessage<Error>(HasSubstr("cutoff")));
+  options.memory = 0;
+  refused(options, "memory is 0");
+  options = {};
+  options.noise = -1;
+  refused(options, "noise is -1");
+  options = {};
+  options.still = 5;
+  refused(options, "expected more than 5");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "sdm/face/aligner.h"
@@ -11,7 +12,8 @@ namespace sdm::face {
 
 /// What to look for. All sizes are of a face's box, in pixels.
 struct DetectorOptions {
-  float smallest = 40;
+  /// None: 40, and less in a picture with a longer side under 640: a sixteenth of it, at least 20.
+  std::optional<float> smallest{};
   float largest = 1e9F;
   /// A face that scores less is not told. 0: every candidate.
   float min_score = 0.5F;
@@ -26,9 +28,14 @@ struct DetectorOptions {
   /// Pictures with a longer side are searched shrunk, by halves; faces under `smallest` there are
   /// not found. It bounds the time too.
   int max_side = 2000;
+  /// The smallest faces, of windows with cells under 4 pixels, are looked for in the picture of
+  /// twice the size, where that keeps to max_side: more of them are found.
+  bool doubled = true;
 
   /// Throws Error naming the option that is out of range.
   void validate() const;
+  /// The smallest face that is looked for in a picture of this size.
+  float smallest_in(int width, int height) const;
 };
 
 /// A face in a picture.

@@ -1,24 +1,28 @@
 #pragma once
 
+#include <array>
+
 #include "sdm/base/types.h"
 #include "sdm/face/similarity.h"
 
 namespace sdm::face {
 
-/// A one-euro filter (Casiez, Roussel, Vogel, 2012): a low-pass whose cutoff frequency grows with
-/// the speed, so that what stands still does not tremble and what moves does not lag.
+/// A running mean that forgets what is no longer true. What stands still is averaged over many
+/// frames; a value further from the mean than its noise explains shortens the mean, down to the
+/// value alone. The noise is what no smooth motion explains: fourth differences in time.
 struct SmoothingOptions {
-  double cutoff = 1.0;         // Hz, of what stands still; lower is calmer
-  double speed_cutoff = 40.0;  // Hz more for each unit of the face a second; higher lags less
-  double derivative = 2.0;     // Hz, the cutoff of the speed itself
+  double memory = 0.64;  // seconds that a mean goes back at most; longer is calmer
+  double still = 3.0;    // deviations of the noise that still belong to a face at rest
+  double moved = 4.5;    // deviations that a face at rest does not have: nothing before counts
+  double noise = 0.002;  // units of the face, the deviation of a point until it has been seen
 
-  /// Throws Error naming a value that is not positive.
+  /// Throws Error naming a value that is not positive, and `moved` if it is not above `still`.
   void validate() const;
 };
 
-/// Smooths the landmarks of one face over time. The place of the face and the shape there have
-/// speeds of their own: a face that is carried along keeps its expression calm. Allocates nothing
-/// after construction.
+/// Smooths the landmarks of one face over time. The place of the face, its turn and size, and each
+/// point's place within it are averaged apart: a face that is carried along keeps its expression
+/// calm, and all points together tell that it moves. Allocates nothing after construction.
 class Smoother {
  public:
   explicit Smoother(const Shape& mean, const SmoothingOptions& options = {});
@@ -29,10 +33,12 @@ class Smoother {
 
  private:
   SmoothingOptions options_;
-  Shape mean_, shape_, raw_, speed_;
-  Similarity frame_, raw_frame_;
-  Eigen::Vector2f drift_, turn_;  // speeds of the face's place, and of its turn and size
+  // Values are two numbers each, in columns: place, turn with size, and the points in the face.
+  Shape mean_, now_, smooth_;
+  std::array<Shape, 4> before_;    // the last values, the newest first
+  Eigen::ArrayXf noise_, frames_;  // variance, in units; how many frames are in a mean
   double seconds_ = 0;
+  int seen_ = 0;
   bool started_ = false;
 };
 

@@ -237,7 +237,7 @@ class Trainer {
     Eigen::Vector2d sum = Eigen::Vector2d::Zero(), squares = sum;
     double count = 0;
     Shape missing(2, mean_.cols());
-    for (std::size_t i = 0; i < faces_.size(); ++i) {
+    for (std::size_t i = 0; i < own_.size(); ++i) {
       const auto x = states.col(static_cast<Index>(i) * options_.starts);
       shape_difference(x, faces_[i].truth,
                        Eigen::Map<Vector<float>>(missing.data(), missing.size()));
