@@ -59,6 +59,7 @@ struct TrainArguments {
   std::vector<float> cell;
   std::optional<int> redraws, starts, box_starts, folds;
   int turned = 0;
+  double turned_weight = face::TrainerOptions().turned_weight;
   std::vector<double> penalties;
   std::optional<double> pca_energy, rank_tolerance, robust;
   std::optional<Index> rank;
@@ -135,6 +136,7 @@ face::TrainerOptions options_of(const TrainArguments& a, const std::optional<fac
   override_with(options.starts, a.starts);
   override_with(options.box_starts, a.box_starts);
   options.turned = a.turned;
+  options.turned_weight = a.turned_weight;
   override_with(options.folds, a.folds);
   if (a.no_cross_fit) options.cross_fit = false;
   if (!a.penalties.empty()) options.penalties = a.penalties;
@@ -563,6 +565,10 @@ void add_train(CLI::App& app) {
   const std::string learn = "How it learns";
   command->add_option("--starts", a->starts, "Starts of each face")->group(learn);
   command->add_option("--box-starts", a->box_starts, "How many of them from detectors' boxes")
+      ->group(learn);
+  command
+      ->add_option("--turned-weight", a->turned_weight, "How much such a copy counts; its face: 1")
+      ->check(CLI::Range(0.0, 100.0))
       ->group(learn);
   command
       ->add_option("--turned", a->turned,

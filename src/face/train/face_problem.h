@@ -29,6 +29,9 @@ class FaceProblem {
   Index face(Index sample) const { return face_of_sample_[static_cast<std::size_t>(sample)]; }
   /// Pictures of one group are held out together.
   Index group(Index sample) const;
+  double weight(Index sample) const {
+    return faces_[static_cast<std::size_t>(face(sample))].weight;
+  }
 
   void features(Index sample, int stage, ConstVectorRef<float> x, VectorRef<float> out) const;
   void difference(ConstVectorRef<float> x, ConstVectorRef<float> target,

@@ -92,6 +92,8 @@ void TrainerOptions::validate() const {
   require(starts >= 1 && starts <= 1000,
           formatted("{} starts of each face, expected 1 to 1000", starts));
   require(box_starts >= 0, formatted("{} starts from boxes, expected 0 or more", box_starts));
+  require(turned_weight >= 0 && turned_weight <= 100,
+          formatted("a turned copy counts {}, expected 0 to 100", turned_weight));
   require(turned >= 0 && turned <= 100,
           formatted("{} turned copies of each face, expected 0 to 100", turned));
   require(!penalties.empty(), "no penalty is given, expected at least one");

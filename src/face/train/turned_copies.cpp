@@ -2,18 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "base/formatted.h"
 #include "sdm/base/error.h"
 #include "sdm/base/random.h"
 #include "sdm/base/thread_pool.h"
+#include "sdm/face/train/mean_shape.h"
 #include "sdm/face/train/turned_face.h"
+#include "sdm/image/augment.h"
 #include "sdm/pose/train/rigid_shape.h"
 
 namespace sdm::face {
 namespace {
 
 constexpr double kYaw = 70, kPitch = 35;
+constexpr double kBlur = 0.16, kNoise = 12;  // at most: units of the face, grey levels
 constexpr double kFrontal = 5;  // both sides of a face that looks no farther aside are seen
 
 pose::RigidShape shape_of_faces(const std::vector<TrainingFace>& faces,
@@ -35,6 +39,23 @@ double turn_from(double angle, double side, double most, Random& random) {
   return std::clamp(angle + turn, std::min(angle, -most), std::max(angle, most)) - angle;
 }
 
+// As a moving or dark camera sees it: half of the copies blurred, half of them noisy.
+void degrade(double unit, std::uint64_t seed, std::uint64_t number, Random& random,
+             image::ImageView<std::uint8_t> picture) {
+  const double blur = random.below(2) == 0 ? random.uniform(0, kBlur) * unit : 0;
+  const double noise = random.below(2) == 0 ? random.uniform(0, kNoise) : 0;
+  const auto angle = static_cast<float>(random.uniform(0, std::numbers::pi));
+  image::Image<float> clean(picture.width, picture.height);
+  for (int y = 0; y < picture.height; ++y)
+    std::copy_n(picture.row(y), picture.width, clean.view().row(y));
+  image::Image<float> seen = clean;
+  image::motion_blur(clean, static_cast<float>(blur), angle, seen);
+  image::add_noise(seen, static_cast<float>(noise), seed, number);
+  for (int y = 0; y < picture.height; ++y)
+    for (int x = 0; x < picture.width; ++x)
+      picture(x, y) = static_cast<std::uint8_t>(std::clamp(seen(x, y), 0.0F, 255.0F) + 0.5F);
+}
+
 }  // namespace
 
 std::vector<TrainingFace> with_turned_copies(const std::vector<TrainingFace>& faces,
@@ -42,6 +63,9 @@ std::vector<TrainingFace> with_turned_copies(const std::vector<TrainingFace>& fa
   if (options.turned == 0) return {};
   const pose::RigidShape shape = shape_of_faces(faces, options.mirror);
   const FaceTurner turner(shape.points.cast<float>(), shape.weights.cast<float>(), options.outline);
+  std::vector<Shape> truths;
+  for (const TrainingFace& face : faces) truths.push_back(face.truth);
+  const Shape shape_mean = mean_shape(truths, options.mirror, options.unit);
   std::vector<TrainingFace> result = faces;
   const std::size_t copies = faces.size() * static_cast<std::size_t>(options.turned);
   result.resize(faces.size() + copies);
@@ -60,7 +84,10 @@ std::vector<TrainingFace> with_turned_copies(const std::vector<TrainingFace>& fa
     TurnedFace turned = turner.turn(face.picture, face.truth, yaw, pitch);
     out.picture = std::move(turned.picture);
     out.truth = std::move(turned.points);
+    const double unit = double(fit_similarity(shape_mean, out.truth).scale());
+    degrade(unit, options.seed, static_cast<std::uint64_t>(copy), random, out.picture);
     for (const Box& box : face.boxes) out.boxes.push_back(moved(box, face.truth, out.truth));
+    out.weight = options.turned_weight * face.weight;
     out.group = face.group < 0 ? static_cast<Index>(i) : face.group;
   });
   return result;

@@ -17,7 +17,8 @@ struct TrainingFace {
   image::Image<std::uint8_t> picture;
   Shape truth;  // NaN where a point is not known
   std::vector<Box> boxes;
-  Index group = -1;  // faces of one group (person, specimen) are held out together; -1: its own
+  double weight = 1;  // how much it counts
+  Index group = -1;   // faces of one group (person, specimen) are held out together; -1: its own
 };
 
 /// How to train. Begin with a preset: without stages there is nothing to train.
@@ -43,6 +44,7 @@ struct TrainerOptions {
   /// Further copies of each face, drawn turned in space (turned_face.h), and the points that label
   /// a visible contour, such as the jaw's. The mean shape and the boxes stay those of the faces.
   int turned = 0;
+  double turned_weight = 1;  // of a copy, where its face counts 1
   std::vector<int> outline{};
 
   int folds = 4;
