@@ -22,7 +22,9 @@ const Alignment& Aligner::State::run(image::ByteView grey, const Similarity& sta
   const float moved = descent.run(grey, start, still);
   descent.to_image(result.points);
   const Model& scored = model->base ? *model->base : *model;
-  if (std::isfinite(moved) && scored.confidence.known()) {
+  if (!result.points.allFinite()) {
+    result.score = 0;
+  } else if (std::isfinite(moved) && scored.confidence.known()) {
     result.score = scored.confidence.probability(descent.patch_sums());
   } else {
     const float ratio = moved / scored.typical_step;

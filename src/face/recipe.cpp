@@ -1,5 +1,7 @@
 #include "sdm/face/recipe.h"
 
+#include <cstdint>
+
 #include "base/formatted.h"
 #include "sdm/base/error.h"
 
@@ -23,10 +25,17 @@ void Recipe::validate() const {
           formatted("the canvas has {} px a unit, expected 8 to 512", unit));
   require(canvas >= 1 && canvas <= 8,
           formatted("the canvas is {} units wide, expected 1 to 8", canvas));
+  require(canvas_size() <= kMaxCanvas,
+          formatted("the canvas is {} px wide, expected at most {}", canvas_size(), kMaxCanvas));
   require(shape_weight >= 0 && shape_weight <= 1e4F,
           formatted("the shape weight is {}, expected 0 to 10000", shape_weight));
   require(!stages.empty() && stages.size() <= 64,
           formatted("the recipe has {} stages, expected 1 to 64", stages.size()));
+  std::int64_t drawn = 0;
+  for (const StageRecipe& stage : stages)
+    if (stage.redraw) drawn += std::int64_t{canvas_size()} * canvas_size();
+  require(drawn <= kMaxDrawn,
+          formatted("the stages draw {} pixels of a face, expected at most {}", drawn, kMaxDrawn));
   for (std::size_t i = 0; i < stages.size(); ++i) {
     image::HogOptions options = hog(static_cast<int>(i));
     options.validate();
