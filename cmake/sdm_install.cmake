@@ -75,7 +75,8 @@ if(TARGET sdm_app)
   # share/sdm beside bin: where the tool looks for what comes with it.
   install(DIRECTORY models/ DESTINATION ${CMAKE_INSTALL_DATADIR}/sdm COMPONENT tool)
   # Chart.js for the report page, where ./run has fetched it.
-  install(FILES ${PROJECT_BINARY_DIR}/apps/share/sdm/chart.umd.js DESTINATION ${CMAKE_INSTALL_DATADIR}/sdm
+  install(FILES ${PROJECT_BINARY_DIR}/apps/share/sdm/chart.umd.js ${PROJECT_BINARY_DIR}/apps/share/sdm/chart.umd.js.LICENSE
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/sdm
           COMPONENT tool OPTIONAL)
   install(TARGETS sdm_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
   if(TARGET sdm_descriptions)
@@ -85,10 +86,28 @@ if(TARGET sdm_app)
   endif()
 endif()
 
+# sdm_install_docs(COMPONENT NAME): what Debian wants of every package, in its folder of documents.
+find_program(SDM_GZIP gzip)
+function(sdm_install_docs component NAME)
+  set(folder ${CMAKE_INSTALL_DATADIR}/doc/${NAME})
+  install(FILES packaging/copyright README.md SECURITY.md DESTINATION ${folder} COMPONENT ${component})
+  if(SDM_GZIP)
+    configure_file(packaging/changelog.in ${PROJECT_BINARY_DIR}/packaging/${NAME}/changelog @ONLY)
+    # Without name and time, so that the same commit gives the same bytes.
+    execute_process(COMMAND ${SDM_GZIP} -9nkf ${PROJECT_BINARY_DIR}/packaging/${NAME}/changelog)
+    install(FILES ${PROJECT_BINARY_DIR}/packaging/${NAME}/changelog.gz DESTINATION ${folder} COMPONENT ${component})
+  endif()
+endfunction()
+sdm_install_docs(dev libsdm-dev)
+install(DIRECTORY examples/ DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libsdm-dev/examples FILES_MATCHING PATTERN "*.cpp")
+if(TARGET sdm_app)
+  sdm_install_docs(tool sdm)
+endif()
+
 # `cpack` in the build folder: two Debian packages, the tool with its models and the library.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME sdm)
-set(CPACK_PACKAGE_CONTACT "The sdm authors")
+set(CPACK_PACKAGE_CONTACT "The sdm authors <sdm@packages.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)

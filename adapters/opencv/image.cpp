@@ -11,6 +11,8 @@
 
 #include "sdm/base/error.h"
 #include "sdm/image/grey.h"
+#include "sdm/io/file.h"
+#include "sdm/opencv/picture_size.h"
 
 namespace sdm::opencv {
 namespace {
@@ -44,8 +46,12 @@ void use_whole_range(cv::Mat& picture) {
 }
 
 cv::Mat read(const std::filesystem::path& path, int flags) {
-  if (!std::filesystem::is_regular_file(path))
-    throw Error(fmt::format("{}: no such file", path.string()));
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  if (!std::filesystem::is_regular_file(status))
+    throw Error(fmt::format("{}: {}", path.string(),
+                            std::filesystem::exists(status) ? "not a file" : "no such file"));
+  check_picture(path);
   cv::Mat picture;
   try {
     picture = cv::imread(path.string(), flags);
@@ -54,6 +60,7 @@ cv::Mat read(const std::filesystem::path& path, int flags) {
   }
   if (picture.empty() && is_gif(path)) picture = first_frame(path);
   if (picture.empty()) throw Error(fmt::format("{}: not a picture OpenCV can read", path.string()));
+  check_pixels(path, picture.size());
   use_whole_range(picture);
   return picture;
 }
@@ -131,10 +138,12 @@ cv::Mat read_colour(const std::filesystem::path& path) {
 
 void write_image(const std::filesystem::path& path, const cv::Mat& picture) {
   bool written = false;
-  std::string why = "the folder or the disk does not allow it";
+  std::string why = "OpenCV cannot encode it";
   try {
     if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path());
-    written = cv::imwrite(path.string(), picture);
+    std::vector<unsigned char> bytes;
+    written = cv::imencode(path.extension().string(), picture, bytes);
+    if (written) io::write_text(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   } catch (const cv::Exception& error) {
     why = error.err;
   } catch (const std::filesystem::filesystem_error& error) {

@@ -1,15 +1,22 @@
 #include "sdm/opencv/picture_size.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "sdm/base/error.h"
+#include "sdm/io/file.h"
 #include "sdm/opencv/image.h"
 
 namespace sdm::opencv {
 namespace {
+
+constexpr std::string_view kPng = "\x89PNG\r\n\x1a\n";
 
 unsigned byte(std::string_view text, std::size_t i) {
   return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
@@ -82,14 +89,64 @@ std::optional<cv::Size> png_size(std::ifstream& file) {
 std::optional<cv::Size> size_in_header(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string start = take(file, 8);
-  if (start == "\x89PNG\r\n\x1a\n") return png_size(file);
+  if (start == kPng) return png_size(file);
   file.clear();
   file.seekg(2);
   if (start.starts_with("\xFF\xD8")) return jpeg_size(file);
   return {};
 }
 
+// Whether the segments of a JPEG go on to the mark of its end. What is no JPEG after the first mark
+// is left to the decoder.
+bool is_whole_jpeg(std::string_view text) {
+  std::size_t at = 2;
+  while (at + 1 < text.size()) {
+    if (byte(text, at) != 0xFF) return true;
+    const unsigned marker = byte(text, at + 1);
+    if (marker == 0xFF) {  // filling
+      ++at;
+      continue;
+    }
+    at += 2;
+    if (marker == 0xD9) return true;
+    if (marker == 0x01 || (marker >= 0xD0 && marker <= 0xD7)) continue;
+    at += std::max(2U, number(text, at, 2));
+    if (marker != 0xDA) continue;
+    // The picture's data, in which a marker's first byte is followed by zero or a restart.
+    while (at + 1 < text.size()) {
+      at = std::min(text.find('\xFF', at), text.size());
+      const unsigned next = byte(text, at + 1);
+      if (next != 0 && next != 0xFF && (next < 0xD0 || next > 0xD7)) break;
+      ++at;
+    }
+  }
+  return false;
+}
+
+bool is_whole_png(std::string_view text) {
+  for (std::size_t at = 8; at + 12 <= text.size(); at += 12 + std::size_t{number(text, at, 4)})
+    if (text.substr(at + 4).starts_with("IEND")) return true;
+  return false;
+}
+
 }  // namespace
+
+void check_pixels(const std::filesystem::path& path, const cv::Size& size,
+                  const PictureLimits& limits) {
+  if (size.width > 0 && size.height > 0 &&
+      std::uint64_t(size.width) * std::uint64_t(size.height) > limits.pixels)
+    throw Error(fmt::format("{}: a picture of {} x {} pixels, the limit is {} in all",
+                            path.string(), size.width, size.height, limits.pixels));
+}
+
+void check_picture(const std::filesystem::path& path, const PictureLimits& limits) {
+  const std::string text = io::read_text(path, {.bytes = limits.bytes});
+  const bool jpeg = text.starts_with("\xFF\xD8"), png = text.starts_with(kPng);
+  if ((jpeg && !is_whole_jpeg(text)) || (png && !is_whole_png(text)))
+    throw Error(
+        fmt::format("{}: the picture is cut: it ends after {} bytes", path.string(), text.size()));
+  if (const auto size = size_in_header(path)) check_pixels(path, *size, limits);
+}
 
 cv::Size picture_size(const std::filesystem::path& path) {
   if (const auto size = size_in_header(path); size && size->width > 0 && size->height > 0)

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <opencv2/imgproc.hpp>
 #include <opencv2/videoio/registry.hpp>
+#include <utility>
 
 #include "sdm/base/error.h"
 #include "sdm/opencv/image.h"
@@ -47,6 +48,16 @@ std::vector<fs::path> pictures_of(const std::string& pattern) {
   for (; fs::exists(name(number)); ++number) pictures.push_back(name(number));
   if (pictures.empty()) throw Error(fmt::format("{}: no file of this pattern", pattern));
   return pictures;
+}
+
+// A name beside the file with the same ending, which tells OpenCV the format: x.0.tmp.mp4.
+fs::path free_name(const fs::path& path) {
+  for (int number = 0;; ++number) {
+    fs::path name = path;
+    name.replace_extension(fmt::format("{}.tmp{}", number, path.extension().string()));
+    std::error_code ignored;
+    if (!fs::exists(name, ignored)) return name;
+  }
 }
 
 // What OpenCV has for streams, by name.
@@ -108,10 +119,44 @@ bool VideoReader::read_grey(cv::Mat& grey) {
   return true;
 }
 
+VideoWriter::VideoWriter(VideoWriter&& other) noexcept
+    : path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      frames_(other.frames_),
+      fps_(other.fps_),
+      size_(other.size_),
+      writer_(std::move(other.writer_)) {}
+
+VideoWriter::~VideoWriter() {
+  if (temporary_.empty()) return;
+  writer_.release();
+  std::error_code ignored;
+  fs::remove(temporary_, ignored);
+}
+
+void VideoWriter::finish() {
+  if (temporary_.empty()) return;
+  writer_.release();
+  int found = 0;
+  cv::VideoCapture video(temporary_.string());
+  while (video.isOpened() && video.grab()) ++found;
+  video.release();
+  if (found < frames_)
+    throw Error(
+        fmt::format("{}: {} of {} frames were written; is the disk full?", path_, found, frames_));
+  std::error_code failed;
+  fs::rename(temporary_, path_, failed);
+  if (failed)
+    throw Error(fmt::format("{}: cannot replace the old file: {}", path_, failed.message()));
+  temporary_.clear();
+}
+
 void VideoWriter::write(const cv::Mat& bgr) {
   if (!writer_.isOpened()) {
     size_ = bgr.size();
-    if (!writer_.open(path_, cv::VideoWriter::fourcc('m', 'p', '4', 'v'), fps_, size_))
+    temporary_ = free_name(path_);
+    if (!writer_.open(temporary_.string(), cv::VideoWriter::fourcc('m', 'p', '4', 'v'), fps_,
+                      size_))
       throw Error(
           fmt::format("{}: cannot be written as a video (is the folder there, and does the "
                       "name end in .mp4 or .avi?)",
@@ -121,6 +166,7 @@ void VideoWriter::write(const cv::Mat& bgr) {
     throw Error(fmt::format("{}: a frame of {} x {} px after frames of {} x {} px", path_, bgr.cols,
                             bgr.rows, size_.width, size_.height));
   writer_.write(bgr);
+  ++frames_;
 }
 
 }  // namespace sdm::opencv

@@ -33,14 +33,26 @@ class VideoReader {
 };
 
 /// Writes an mp4 (or what the name's ending asks for), opened with the first frame's size.
+///
+/// OpenCV does not say whether a frame reached the disk. So the frames go to a file of another name
+/// beside it, which `finish` reads back and, if it holds them all, gives its name.
 class VideoWriter {
  public:
   VideoWriter(std::string path, double fps) : path_(std::move(path)), fps_(fps) {}
+  VideoWriter(VideoWriter&& other) noexcept;
+  VideoWriter& operator=(VideoWriter&&) = delete;
+  /// Without `finish` the video is gone, and what was there before stays.
+  ~VideoWriter();
+
   /// Throws Error if the file cannot be written or the frame has another size than the first.
   void write(const cv::Mat& bgr);
+  /// Throws Error if a frame is missing. Does nothing where there was none.
+  void finish();
 
  private:
   std::string path_;
+  std::filesystem::path temporary_;
+  int frames_ = 0;
   double fps_;
   cv::Size size_;
   cv::VideoWriter writer_;

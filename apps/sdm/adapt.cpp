@@ -11,6 +11,7 @@
 #include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
 #include "apps/sdm/shipped_model.h"
+#include "apps/sdm/tell.h"
 #include "sdm/base/error.h"
 #include "sdm/face/adapter.h"
 #include "sdm/face/aligner.h"
@@ -73,7 +74,6 @@ double error_of(const face::Model& model, image::ByteView grey, const face::Shap
 // Both files or none, as nearly as two renames allow: a model without its own state could not learn
 // further.
 void write(const fs::path& path, const face::Model& model, const face::Adaptation& state) {
-  prepare_output(path);
   const fs::path state_path = face::Adaptation::beside(path);
   fs::path new_model = path, new_state = state_path;
   new_model += ".new";
@@ -89,14 +89,19 @@ void write(const fs::path& path, const face::Model& model, const face::Adaptatio
     fs::remove(new_state, ignored);
     throw;
   }
-  fmt::print("wrote {} and {} ({:.0f} kB)\n", path.string(), state_path.string(),
-             static_cast<double>(fs::file_size(state_path)) / 1e3);
+  say("wrote {} and {} ({:.0f} kB)\n", path.string(), state_path.string(),
+      static_cast<double>(fs::file_size(state_path)) / 1e3);
 }
 
 void adapt(const AdaptArguments& a) {
   if (a.output.empty()) throw CLI::ValidationError("adapt needs -o, the adapted model to write");
   const std::vector<CorrectedFrame> frames = corrected_frames(a);
   a.options.validate();
+  // The model itself may be replaced: it goes on learning.
+  Outputs outputs;
+  for (const CorrectedFrame& frame : frames) outputs.reads({frame.picture, frame.file});
+  outputs.writes(a.output, Outputs::Kind::whole)
+      .writes(face::Adaptation::beside(a.output), Outputs::Kind::whole);
   const fs::path state_path = a.state.empty() ? face::Adaptation::beside(a.model) : a.state;
   if (!fs::exists(state_path))
     throw Error(
@@ -115,9 +120,9 @@ void adapt(const AdaptArguments& a) {
       adapter.update(grey, frame.points, a.options);
       const double seconds =
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      fmt::print("{}: error {:.2f} -> {:.2f} % of the face's unit, {:.0f} ms\n",
-                 frame.picture.filename().string(), 100 * error_of(before, grey, frame.points),
-                 100 * error_of(adapter.model(), grey, frame.points), 1e3 * seconds);
+      say("{}: error {:.2f} -> {:.2f} % of the face's unit, {:.0f} ms\n",
+          frame.picture.filename().string(), 100 * error_of(before, grey, frame.points),
+          100 * error_of(adapter.model(), grey, frame.points), 1e3 * seconds);
     } catch (const Error& error) {
       const std::string name = frame.picture.string(), message = error.what();
       throw Error(message.starts_with(name) ? message : name + ": " + message);
@@ -140,7 +145,9 @@ void learn(const AdaptArguments& a) {
   face::require_same_points(face::point_names(faces), a.learn.string(), model.point_names,
                             a.model.string());
   const fs::path path = a.output.empty() ? face::Adaptation::beside(a.model) : a.output;
-  prepare_output(path);
+  Outputs outputs;
+  outputs.reads({a.model, a.learn}).writes(path, Outputs::Kind::whole);
+  for (const face::Annotation& face : faces.faces) outputs.reads(faces.path(face));
   face::AdaptationLearner learner(model);
   Progress progress("learning");
   for (std::size_t i = 0; i < faces.faces.size(); ++i) {
@@ -154,8 +161,8 @@ void learn(const AdaptArguments& a) {
   }
   progress.clear();
   learner.finish().save(path);
-  fmt::print("wrote {} ({:.0f} kB) from {} faces\n", path.string(),
-             static_cast<double>(fs::file_size(path)) / 1e3, faces.faces.size());
+  say("wrote {} ({:.0f} kB) from {} faces\n", path.string(),
+      static_cast<double>(fs::file_size(path)) / 1e3, faces.faces.size());
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 #include <mutex>
 #include <vector>
 
+#include "apps/sdm/commands.h"
 #include "apps/sdm/progress.h"
+#include "apps/sdm/tell.h"
 #include "sdm/base/error.h"
 #include "sdm/base/thread_pool.h"
 #include "sdm/face/data/sense.h"
@@ -22,8 +24,19 @@ face::PictureSize size_of_picture(const std::filesystem::path& path) {
   return {size.width, size.height};
 }
 
+namespace {
+std::filesystem::path confined_to;  // by --root
+}
+
+void add_root(CLI::App& app) {
+  app.add_option("--root", confined_to,
+                 "Refuse annotations that name files outside of this folder: for those of others")
+      ->check(CLI::ExistingDirectory);
+}
+
 face::ReadOptions read_options(bool skip_bad, const std::filesystem::path& pictures) {
-  return {.skip_bad = skip_bad, .pictures = pictures, .size_of = size_of_picture};
+  return {
+      .skip_bad = skip_bad, .pictures = pictures, .size_of = size_of_picture, .root = confined_to};
 }
 
 face::Markup markup_of(const face::Annotations& annotations) {
@@ -55,13 +68,12 @@ void report_sense(const face::Annotations& annotations, bool strict, int threads
   constexpr std::size_t kShown = 20;
   const std::vector<face::Finding> findings = face::check_sense(annotations, sizes);
   for (std::size_t i = 0; i < findings.size() && (strict || i < kShown); ++i)
-    fmt::print(stderr, "{}: {}: {}\n", strict ? "error" : "warning", findings[i].where,
-               findings[i].what);
+    tell("{}: {}: {}\n", strict ? "error" : "warning", findings[i].where, findings[i].what);
   if (strict && !findings.empty())
     throw Error(fmt::format("{} annotation{} little sense (--strict)", findings.size(),
                             findings.size() == 1 ? " makes" : "s make"));
   if (findings.size() > kShown)
-    fmt::print(stderr, "warning: {} more of these; --strict tells all\n", findings.size() - kShown);
+    tell("warning: {} more of these; --strict tells all\n", findings.size() - kShown);
 }
 
 }  // namespace sdm::app

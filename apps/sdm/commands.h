@@ -20,4 +20,7 @@ void add_track(CLI::App& app);
 void add_train(CLI::App& app);
 void add_train_detector(CLI::App& app);
 
+/// --root, which every command that reads annotations obeys.
+void add_root(CLI::App& app);
+
 }  // namespace sdm::app

@@ -13,6 +13,7 @@
 #include "apps/sdm/annotations.h"
 #include "apps/sdm/commands.h"
 #include "apps/sdm/output.h"
+#include "apps/sdm/tell.h"
 #include "sdm/base/error.h"
 #include "sdm/face/data/annotations.h"
 #include "sdm/face/data/boxes.h"
@@ -160,8 +161,7 @@ void convert(const ConvertArguments& a) {
   const Format format = format_of(a.output);
   face::Annotations annotations =
       face::read_annotations(a.input, read_options(a.skip_bad, a.images));
-  for (const std::string& skipped : annotations.skipped)
-    fmt::print(stderr, "skipped: {}\n", skipped);
+  for (const std::string& skipped : annotations.skipped) tell("skipped: {}\n", skipped);
   const auto has_box = [](const face::Annotation& face) { return face.box.has_value(); };
   fs::path boxes = a.boxes;
   if (boxes.empty() && fs::exists(face::boxes_beside(whole(a.input))) &&
@@ -194,30 +194,31 @@ void convert(const ConvertArguments& a) {
     pts = pts_paths(annotations, from, a, format);
   const int whole_pictures = format == Format::imglab ? give_whole_pictures(annotations) : 0;
 
-  if (format != Format::pts_folder) prepare_output(a.output);
-  for (std::size_t i = 0; i < pts.size(); ++i) {
-    prepare_output(pts[i]);
-    face::write_pts(pts[i], annotations.faces[i].points);
-  }
+  Outputs outputs;
+  outputs.reads({a.input, boxes});
+  for (const face::Annotation& face : annotations.faces) outputs.reads(annotations.path(face));
+  if (pts.empty()) outputs.writes(a.output);
+  if (writes_boxes) outputs.writes(boxes_out);
+  for (const fs::path& path : pts) outputs.writes(path);
+  for (std::size_t i = 0; i < pts.size(); ++i) face::write_pts(pts[i], annotations.faces[i].points);
   if (format == Format::csv) face::write_csv(a.output, annotations);
   if (format == Format::tps) face::write_tps(a.output, annotations, size_of_picture);
   if (format == Format::imglab) face::write_imglab(a.output, annotations);
   if (format == Format::list) face::write_list(a.output, annotations);
   if (writes_boxes) write_boxes(boxes_out, annotations, detector);
 
-  fmt::print("wrote {}: {} faces of {} points\n", a.output.string(), annotations.faces.size(),
-             annotations.ids.size());
+  say("wrote {}: {} faces of {} points\n", a.output.string(), annotations.faces.size(),
+      annotations.ids.size());
   if (any_box && !holds_boxes(format))
-    fmt::print("boxes {} {}\n", boxes_stay ? "stay in" : "are in", boxes_out.string());
+    say("boxes {} {}\n", boxes_stay ? "stay in" : "are in", boxes_out.string());
   if (detectors > 1 && !boxes_stay)
-    fmt::print("of {} detectors' boxes those of {} were taken\n", detectors, detector);
+    say("of {} detectors' boxes those of {} were taken\n", detectors, detector);
   if (whole_pictures > 0)
-    fmt::print("{} faces without a box have the whole picture as theirs\n", whole_pictures);
+    say("{} faces without a box have the whole picture as theirs\n", whole_pictures);
   if (!pts.empty() && !is_same_file(folder_of(a.output, format), from))
-    fmt::print("the pictures are not beside the .pts files: read these with --images {}\n",
-               from.string());
+    say("the pictures are not beside the .pts files: read these with --images {}\n", from.string());
   const std::vector<std::string> lost = losses(annotations, format);
-  if (!lost.empty()) fmt::print("lost: {}\n", fmt::join(lost, "; "));
+  if (!lost.empty()) say("lost: {}\n", fmt::join(lost, "; "));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "apps/sdm/annotations.h"
 #include "apps/sdm/output.h"
 #include "apps/sdm/sheet.h"
+#include "apps/sdm/tell.h"
 #include "report/plot.h"
 #include "report/results.h"
 #include "report/statistics.h"
@@ -97,8 +98,7 @@ class Report {
     for (std::size_t p = 0; p < points_.size(); ++p)
       add(name_of(static_cast<Index>(p)), points_[p]);
     add("all", all_);
-    fmt::print(
-        "\n{}-fold cross-validation, {} pictures{}:\n{}\n", parts, set_.faces.size(),
+    say("\n{}-fold cross-validation, {} pictures{}:\n{}\n", parts, set_.faces.size(),
         boxless_ > 0 ? fmt::format(" ({} without a box started near the truth)", boxless_) : "",
         report::format_table(lines));
   }
@@ -145,12 +145,12 @@ class Report {
   /// Lists them and draws the faces they are in. False: there is none.
   bool tell_doubts(const fs::path& picture, const std::vector<face::Shape>& found) const {
     if (doubts_.empty()) return false;
-    fmt::print("\nlabels far from what models that had not seen them found (please look):\n");
+    say("\nlabels far from what models that had not seen them found (please look):\n");
     for (const Doubt& doubt : doubts_) {
       const face::Annotation& face = set_.annotations.faces[doubt.face];
-      fmt::print("{}: point {} is {:.1f} px off, usual are {:.1f}\n",
-                 face.where.empty() ? face.file : face.where + " " + face.file,
-                 name_of(doubt.point), doubt.pixels, doubt.usual);
+      say("{}: point {} is {:.1f} px off, usual are {:.1f}\n",
+          face.where.empty() ? face.file : face.where + " " + face.file, name_of(doubt.point),
+          doubt.pixels, doubt.usual);
     }
     std::vector<SheetFace> faces;
     std::vector<std::size_t> drawn;
@@ -201,20 +201,24 @@ class Report {
 
 }  // namespace
 
+std::vector<fs::path> cross_validation_files(const fs::path& model) {
+  std::vector<fs::path> files;
+  for (const char* extension : {"cross-validation.json", "cross-validation.svg", "doubtful.png"})
+    files.push_back(fs::path(model).replace_extension(extension));
+  return files;
+}
+
 void report_cross_validation(const TrainingSet& set, const std::vector<face::Shape>& found,
                              int parts, const fs::path& model) {
-  const auto beside = [&](const char* extension) {
-    return fs::path(model).replace_extension(extension);
-  };
+  const std::vector<fs::path> files = cross_validation_files(model);
   const Report report(set, found);
   report.print(parts);
-  report.write_json(beside("cross-validation.json"), parts);
-  report.write_plot(beside("cross-validation.svg"));
-  fs::remove(beside("doubtful.png"));
-  const bool doubtful = report.tell_doubts(beside("doubtful.png"), found);
-  fmt::print("wrote {}, {}{}\n", beside("cross-validation.json").string(),
-             beside("cross-validation.svg").string(),
-             doubtful ? " and " + beside("doubtful.png").string() : "");
+  report.write_json(files[0], parts);
+  report.write_plot(files[1]);
+  fs::remove(files[2]);
+  const bool doubtful = report.tell_doubts(files[2], found);
+  say("wrote {}, {}{}\n", files[0].string(), files[1].string(),
+      doubtful ? " and " + files[2].string() : "");
 }
 
 }  // namespace sdm::app

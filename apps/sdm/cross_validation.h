@@ -14,4 +14,7 @@ namespace sdm::app {
 void report_cross_validation(const TrainingSet& set, const std::vector<face::Shape>& found,
                              int parts, const std::filesystem::path& model);
 
+/// The files it writes, in this order.
+std::vector<std::filesystem::path> cross_validation_files(const std::filesystem::path& model);
+
 }  // namespace sdm::app

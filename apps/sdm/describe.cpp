@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/sdm/commands.h"
+#include "apps/sdm/tell.h"
 
 // The manual page and the shell completion, made from the same declarations that parse the command
 // line, so that neither can fall behind it.
@@ -35,30 +36,36 @@ std::string roff(const std::string& text) {
   return out;
 }
 
-void print_man_command(const CLI::App& command, const std::string& name) {
-  const auto inner = commands_of(command);
-  fmt::print(".SS \"{}\"\n{}.\n", roff(name), roff(command.get_description()));
+void print_man_options(const CLI::App& command) {
   for (const CLI::Option* option : options_of(command)) {
     if (option->get_name() == "--help") continue;
     const std::string type = option->get_type_size() > 0 && !option->get_positional()
                                  ? " " + option->get_type_name()
                                  : "";
-    fmt::print(".TP\n\\fB{}\\fR{}\n{}\n", roff(option->get_name(option->get_positional(), true)),
-               roff(type), roff(option->get_description()));
+    say(".TP\n\\fB{}\\fR{}\n{}\n", roff(option->get_name(option->get_positional(), true)),
+        roff(type), roff(option->get_description()));
   }
+}
+
+void print_man_command(const CLI::App& command, const std::string& name) {
+  const auto inner = commands_of(command);
+  say(".SS \"{}\"\n{}.\n", roff(name), roff(command.get_description()));
+  print_man_options(command);
   for (const CLI::App* child : inner) print_man_command(*child, name + " " + child->get_name());
 }
 
 void print_man(const CLI::App& app) {
-  fmt::print(".TH SDM 1 \"\" \"sdm " SDM_VERSION
-             "\" \"User Commands\"\n"
-             ".SH NAME\nsdm \\- nonlinear least squares by learned descent\n"
-             ".SH SYNOPSIS\n.B sdm\n.I COMMAND\n[\\fIOPTIONS\\fR]\n"
-             ".SH DESCRIPTION\n{}\n.SH COMMANDS\n",
-             roff(app.get_description()));
+  say(".TH SDM 1 \"\" \"sdm " SDM_VERSION
+      "\" \"User Commands\"\n"
+      ".SH NAME\nsdm \\- nonlinear least squares by learned descent\n"
+      ".SH SYNOPSIS\n.B sdm\n.I COMMAND\n[\\fIOPTIONS\\fR]\n"
+      ".SH DESCRIPTION\n{}\n.SH OPTIONS OF EVERY COMMAND\n",
+      roff(app.get_description()));
+  print_man_options(app);
+  say(".SH COMMANDS\n");
   for (const CLI::App* command : commands_of(app))
     print_man_command(*command, "sdm " + command->get_name());
-  fmt::print(".SH EXAMPLES AND EXIT CODES\n.nf\n{}\n.fi\n", roff(app.get_footer()));
+  say(".SH EXAMPLES AND EXIT CODES\n.nf\n{}\n.fi\n", roff(app.get_footer()));
 }
 
 // What an option can be, apart by spaces: {a,b} in the name of its type, where CLI11 has it.
@@ -86,7 +93,7 @@ void print_bash_words(const CLI::App& command, const std::string& path) {
     for (const std::string& name : option->get_lnames()) words.push_back(fmt::format("--{}", name));
     for (const std::string& name : option->get_snames()) words.push_back(fmt::format("-{}", name));
   }
-  fmt::print("    '{}') words='{}' ;;\n", path, fmt::join(words, " "));
+  say("    '{}') words='{}' ;;\n", path, fmt::join(words, " "));
   for (const CLI::App* child : commands_of(command))
     print_bash_words(*child, child_path(path, *child));
 }
@@ -96,7 +103,7 @@ void print_bash_choices(const CLI::App& command, const std::string& path) {
   for (const CLI::Option* option : options_of(command))
     for (const std::string& name : option->get_lnames())
       if (const std::string choices = choices_of(*option); !choices.empty())
-        fmt::print("    '{} --{}') words='{}'; only=yes ;;\n", path, name, choices);
+        say("    '{} --{}') words='{}'; only=yes ;;\n", path, name, choices);
   for (const CLI::App* child : commands_of(command))
     print_bash_choices(*child, child_path(path, *child));
 }
@@ -109,7 +116,7 @@ void print_bash(const CLI::App& app) {
     for (const CLI::App* child : commands_of(*command))
       names.push_back(fmt::format("'{}'", child_path(command->get_name(), *child)));
   }
-  fmt::print(
+  say(
       R"(# bash completion for sdm (zsh: autoload bashcompinit && bashcompinit first)
 _sdm() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} path='' words='' only='' word
@@ -120,9 +127,9 @@ _sdm() {{
 )",
       fmt::join(names, "|"));
   print_bash_words(app, "");
-  fmt::print("  esac\n  case \"$path ${{COMP_WORDS[COMP_CWORD-1]}}\" in\n");
+  say("  esac\n  case \"$path ${{COMP_WORDS[COMP_CWORD-1]}}\" in\n");
   print_bash_choices(app, "");
-  fmt::print(
+  say(
       R"(  esac
   case $current in
     -*) mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current") ;;

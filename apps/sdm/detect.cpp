@@ -15,8 +15,11 @@
 #include "apps/sdm/commands.h"
 #include "apps/sdm/faces.h"
 #include "apps/sdm/numbers.h"
+#include "apps/sdm/output.h"
 #include "apps/sdm/pose_json.h"
 #include "apps/sdm/progress.h"
+#include "apps/sdm/shipped_model.h"
+#include "apps/sdm/tell.h"
 #include "sdm/base/error.h"
 #include "sdm/base/thread_pool.h"
 #include "sdm/face/aligner.h"
@@ -107,6 +110,22 @@ void draw(const Result& result, const fs::path& path) {
   opencv::write_image(path, picture);
 }
 
+// Where the .pts files of a picture go.
+fs::path pts_folder(const fs::path& picture, const fs::path& output) {
+  return output.empty() ? picture.parent_path() : output;
+}
+
+// What lies beside a picture may be its true points: that is never written over.
+void require_no_pts(const fs::path& pts, const fs::path& picture) {
+  const auto folder = [](const fs::path& file) {
+    return file.has_parent_path() ? file.parent_path() : fs::path(".");
+  };
+  std::error_code ignored;
+  if (fs::exists(pts, ignored) && fs::equivalent(folder(pts), folder(picture), ignored))
+    throw Error(fmt::format("{}: is there already, beside the picture; name another folder with -o",
+                            pts.string()));
+}
+
 // A .pts file for each face. All first faces come first: so the second of x.jpg does not take the
 // name of x_2.jpg's.
 void write_pts_files(std::vector<Result>& results, const fs::path& output) {
@@ -115,9 +134,11 @@ void write_pts_files(std::vector<Result>& results, const fs::path& output) {
     for (Result& result : results)
       for (std::size_t i = 0; i < result.faces.size() && result.error.empty(); ++i) {
         if ((i == 0) != first) continue;
-        const fs::path folder = output.empty() ? result.file.parent_path() : output;
         try {
-          face::write_pts(free_path(folder, result.file, ".pts", taken), result.faces[i].points);
+          const fs::path path =
+              free_path(pts_folder(result.file, output), result.file, ".pts", taken);
+          require_no_pts(path, result.file);
+          face::write_pts(path, result.faces[i].points);
         } catch (const Error& error) {
           result.error = error.what();
         }
@@ -151,16 +172,16 @@ nlohmann::ordered_json to_json(const Result& result) {
 void print(const Result& result) {
   if (!result.error.empty()) return;
   const std::size_t count = result.faces.size();
-  fmt::print("{}: {}\n", result.file.string(),
-             count == 0   ? "no face"
-             : count == 1 ? "1 face"
-                          : fmt::format("{} faces", count));
+  say("{}: {}\n", result.file.string(),
+      count == 0   ? "no face"
+      : count == 1 ? "1 face"
+                   : fmt::format("{} faces", count));
   for (const Face& face : result.faces)
-    fmt::print("  box {:.0f},{:.0f} {:.0f} x {:.0f}, score {:.2f}{}\n", face.box.x, face.box.y,
-               face.box.width, face.box.height, face.score,
-               face.pose ? fmt::format(", yaw {:+.0f}, pitch {:+.0f}, roll {:+.0f}", face.pose->yaw,
-                                       face.pose->pitch, face.pose->roll)
-                         : "");
+    say("  box {:.0f},{:.0f} {:.0f} x {:.0f}, score {:.2f}{}\n", face.box.x, face.box.y,
+        face.box.width, face.box.height, face.score,
+        face.pose ? fmt::format(", yaw {:+.0f}, pitch {:+.0f}, roll {:+.0f}", face.pose->yaw,
+                                face.pose->pitch, face.pose->roll)
+                  : "");
 }
 
 // What a thread needs for itself.
@@ -200,7 +221,19 @@ void detect(const DetectArguments& arguments) {
   if (pictures.empty()) throw Error("no picture in the folders named");
   const face::Boxes given = table ? table->of(convention.detector) : face::Boxes();
   const std::vector<fs::path> drawn = drawings(pictures, arguments.draw);
-  if (arguments.pts && !arguments.output.empty()) fs::create_directories(arguments.output);
+  Outputs outputs;
+  outputs.reads(pictures).reads({arguments.boxes, model_file(arguments.model)});
+  if (!arguments.draw.empty())
+    for (const fs::path& path : drawn) outputs.writes(path);
+  if (arguments.pts) {
+    std::set<fs::path> taken;
+    for (const fs::path& picture : pictures) {
+      const fs::path path =
+          free_path(pts_folder(picture, arguments.output), picture, ".pts", taken);
+      require_no_pts(path, picture);
+      outputs.writes(path);
+    }
+  }
 
   // Many pictures: a thread each. One picture: OpenCV's detector may use them all.
   ThreadPool pool(pictures.size() == 1 ? 1 : arguments.threads);
@@ -268,17 +301,17 @@ void detect(const DetectArguments& arguments) {
   if (arguments.json) {
     // An array with a line for each picture.
     for (std::size_t i = 0; i < results.size(); ++i)
-      fmt::print(
+      put_text(fmt::format(
           "{} {}", i == 0 ? "[" : ",\n",
-          to_json(results[i]).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-    fmt::print("]\n");
+          to_json(results[i]).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+    put_text("]\n");
   } else {
     for (const Result& result : results) print(result);
   }
   std::size_t failed = 0;
   for (const Result& result : results) {
     if (result.error.empty()) continue;
-    fmt::print(stderr, "sdm: {}\n", result.error);
+    tell("sdm: {}\n", result.error);
     ++failed;
   }
   if (failed > 0) throw Error(fmt::format("{} of {} pictures failed", failed, results.size()));

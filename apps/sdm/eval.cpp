@@ -14,9 +14,12 @@
 #include "apps/sdm/commands.h"
 #include "apps/sdm/faces.h"
 #include "apps/sdm/numbers.h"
+#include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
 #include "apps/sdm/score.h"
 #include "apps/sdm/sheet.h"
+#include "apps/sdm/shipped_model.h"
+#include "apps/sdm/tell.h"
 #include "report/error_curves.h"
 #include "report/machine.h"
 #include "report/named_file.h"
@@ -160,7 +163,7 @@ void print(const std::vector<face::Evaluation>& results, const std::vector<face:
                                                fmt::format("{:.4g}", r.scaled_median)});
     regions[0].push_back(r.name);
   }
-  fmt::print("{}\n", report::format_table(lines));
+  say("{}\n", report::format_table(lines));
   // By name: methods may have different points.
   for (const face::Region& region : face::ibug(68).regions) {
     std::vector<std::string> line{region.name};
@@ -174,7 +177,7 @@ void print(const std::vector<face::Evaluation>& results, const std::vector<face:
     }
     if (any) regions.push_back(line);
   }
-  if (regions.size() > 1) fmt::print("{}\n", report::format_table(regions));
+  if (regions.size() > 1) say("{}\n", report::format_table(regions));
 }
 
 cv::Mat worst_cases(const face::Evaluation& result, const face::Method& method,
@@ -216,12 +219,27 @@ std::vector<std::string> names_of(const EvalArguments& arguments) {
   return names;
 }
 
+Outputs outputs_of(const EvalArguments& arguments) {
+  Outputs outputs;
+  outputs.reads({arguments.truth, arguments.boxes});
+  for (const std::string& text : arguments.predictions)
+    outputs.reads(report::named_file(text).second);
+  for (const std::string& text : arguments.models)
+    outputs.reads(model_file(report::named_file(text).second.string()));
+  for (const fs::path& output :
+       {arguments.plot, arguments.sheet, arguments.save_predictions, arguments.save_boxes})
+    outputs.writes(output);
+  return outputs;
+}
+
 void evaluate(EvalArguments arguments) {
   if (arguments.models.empty() && arguments.predictions.empty())
     throw CLI::ValidationError("eval needs --model or --predictions");
+  Outputs outputs = outputs_of(arguments);
   face::Annotations truth =
       face::read_annotations(arguments.truth, read_options(arguments.skip_bad, arguments.images));
-  for (const std::string& line : truth.skipped) fmt::print(stderr, "sdm: skipped {}\n", line);
+  for (const std::string& line : truth.skipped) tell("sdm: skipped {}\n", line);
+  for (const face::Annotation& face : truth.faces) outputs.reads(truth.path(face));
   const bool boxless =
       std::none_of(truth.faces.begin(), truth.faces.end(),
                    [](const face::Annotation& face) { return face.box.has_value(); });
@@ -285,17 +303,15 @@ void evaluate(EvalArguments arguments) {
   for (std::size_t i = 0, at = 0; i < curves.size(); ++i, at += arguments.one_stage ? 2 : 1)
     json[at]["score"] = score_json(curves[i]);
   if (arguments.json) {
-    fmt::print("{}\n", (json.size() == 1 ? json[0] : json).dump(1));
+    put_text(report::json_text(json.size() == 1 ? json[0] : json));
   } else {
-    fmt::print("{}: {} faces{}, errors {}", arguments.truth.string(), truth.faces.size(),
-               boxes_from,
-               in_pixels(results[0]) ? "in pixels, root mean square over the points"
-                                     : "over " + arguments.normaliser);
-    if (run.from_truth > 0)
-      fmt::print("; {} had no box and started from the truth's", run.from_truth);
-    fmt::print("\n\n");
+    say("{}: {} faces{}, errors {}", arguments.truth.string(), truth.faces.size(), boxes_from,
+        in_pixels(results[0]) ? "in pixels, root mean square over the points"
+                              : "over " + arguments.normaliser);
+    if (run.from_truth > 0) say("; {} had no box and started from the truth's", run.from_truth);
+    say("\n\n");
     print(results, methods);
-    if (arguments.score) fmt::print("\n{}\n", score_table(names_of(arguments), curves));
+    if (arguments.score) say("\n{}\n", score_table(names_of(arguments), curves));
   }
   if (!arguments.plot.empty()) {
     std::vector<report::Chart> charts{report::error_curves(results)};
@@ -305,7 +321,7 @@ void evaluate(EvalArguments arguments) {
   if (!arguments.sheet.empty())
     opencv::write_image(arguments.sheet,
                         worst_cases(results[0], methods[0], truth, arguments.worst));
-  for (const std::string& line : run.unreadable) fmt::print(stderr, "sdm: {}\n", line);
+  for (const std::string& line : run.unreadable) tell("sdm: {}\n", line);
   if (!run.unreadable.empty())
     throw Error(fmt::format("{} of {} pictures could not be read", run.unreadable.size(),
                             truth.faces.size()));

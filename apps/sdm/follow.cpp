@@ -13,6 +13,7 @@
 #include "apps/sdm/commands.h"
 #include "apps/sdm/numbers.h"
 #include "apps/sdm/output.h"
+#include "apps/sdm/tell.h"
 #include "apps/sdm/video_loop.h"
 #include "report/plot.h"
 #include "report/results.h"
@@ -88,11 +89,11 @@ std::vector<rigid::Tracker> make_trackers(const FollowArguments& arguments,
     for (const rigid::Quad& region : regions) {
       rigid::TrackerTraining trained = rigid::train_tracker(frame, region, options);
       if (trained.uncertainty > kPlain)
-        fmt::print(stderr,
-                   "warning: the region at ({:g}, {:g}) is too plain to be followed well: noise of "
-                   "{:g} grey levels moves it by {:.1f} px the way it tells least{}\n",
-                   region(0, 0) + 0.5, region(1, 0) + 0.5, rigid::kPlainNoise, trained.uncertainty,
-                   arguments.motion == "translation" ? "" : "; a simpler --model may do");
+        tell(
+            "warning: the region at ({:g}, {:g}) is too plain to be followed well: noise of "
+            "{:g} grey levels moves it by {:.1f} px the way it tells least{}\n",
+            region(0, 0) + 0.5, region(1, 0) + 0.5, rigid::kPlainNoise, trained.uncertainty,
+            arguments.motion == "translation" ? "" : "; a simpler --model may do");
       trackers.push_back(std::move(trained.tracker));
     }
     if (!arguments.save.empty()) trackers[0].model().save(arguments.save);
@@ -133,11 +134,11 @@ void warn_of_bent_regions(const FollowArguments& arguments, std::vector<rigid::T
                      bends[k].end() - std::ptrdiff_t(last / 2 + 1), bends[k].end());
     const double bend = bends[k][bends[k].size() - (last / 2 + 1)];
     if (bend > kBent)
-      fmt::print(stderr,
-                 "warning: the region at ({:g}, {:g}) does not move as a flat thing does: parts of "
-                 "it move by {:.1f} % of its size against the whole{}\n",
-                 places[k](0, 0) + 0.5, places[k](1, 0) + 0.5, bend,
-                 arguments.motion == "homography" ? "" : "; --model homography may do");
+      tell(
+          "warning: the region at ({:g}, {:g}) does not move as a flat thing does: parts of "
+          "it move by {:.1f} % of its size against the whole{}\n",
+          places[k](0, 0) + 0.5, places[k](1, 0) + 0.5, bend,
+          arguments.motion == "homography" ? "" : "; --model homography may do");
   }
 }
 
@@ -240,7 +241,10 @@ class FollowHistory {
 
 void follow(const FollowArguments& arguments) {
   const std::vector<rigid::Quad> regions = regions_of(arguments);
-  if (!arguments.plot.empty()) prepare_output(arguments.plot);
+  prepare_outputs(arguments.files)
+      .reads({arguments.select, arguments.load})
+      .writes(arguments.save, Outputs::Kind::whole)
+      .writes(arguments.plot);
   VideoLoop loop("follow", arguments.files);
   std::vector<rigid::Tracker> trackers;
   FollowHistory history(std::max<std::size_t>(regions.size(), 1));
@@ -286,9 +290,9 @@ void follow(const FollowArguments& arguments) {
   }
   finish_plot();
   const int frames = loop.finish();
-  fmt::print(arguments.files.json == "-" ? stderr : stdout,
-             "{} frames, {}; {} in {:.2f} s, {:.0f} us a frame\n", frames, history.summary(),
-             arguments.load.empty() ? "learned" : "loaded", learned, 1e6 * seconds / frames);
+  say_beside(arguments.files.json == "-", "{} frames, {}; {} in {:.2f} s, {:.0f} us a frame\n",
+             frames, history.summary(), arguments.load.empty() ? "learned" : "loaded", learned,
+             1e6 * seconds / frames);
 }
 
 }  // namespace

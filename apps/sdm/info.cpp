@@ -6,6 +6,7 @@
 
 #include "apps/sdm/commands.h"
 #include "apps/sdm/shipped_model.h"
+#include "apps/sdm/tell.h"
 #include "sdm/io/file.h"
 
 namespace sdm::app {
@@ -37,7 +38,10 @@ void add_info(CLI::App& app) {
   command->add_flag("--json", *json, "Header and tensors as JSON");
   command->callback([path, json] {
     const io::Model model = io::read(model_file(*path));
-    fmt::print("{}\n", *json ? to_json(model) : io::describe(model));
+    if (*json)
+      put_text(to_json(model) + "\n");
+    else
+      say("{}\n", io::describe(model));
   });
 }
 

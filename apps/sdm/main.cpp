@@ -3,10 +3,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <new>
 #include <string>
 
 #include "apps/sdm/commands.h"
 #include "apps/sdm/numbers.h"
+#include "apps/sdm/platform.h"
+#include "apps/sdm/tell.h"
 
 #ifdef SDM_WITH_OPENCV
 #include <opencv2/core/utils/logger.hpp>
@@ -44,11 +47,13 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& wrong) {
 
 // Before the try only a wrong declaration of ours can throw.
 int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
+  sdm::app::keep_standard_streams();
   CLI::App app{
       "sdm: nonlinear least squares by learned descent (Supervised Descent Method)\n\n"
       "A model is learned from examples once; solving is then a few small matrix products.\n"
       "Each command explains itself: sdm COMMAND --help"};
   app.name("sdm");
+  app.fallthrough();  // its options may stand after the command too
   app.set_version_flag("--version", "sdm " SDM_VERSION);
   app.footer(
       "Examples:\n"
@@ -73,6 +78,9 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   sdm::app::add_train_detector(app);
 
   forbid_negative_seeds(app);
+#ifdef SDM_WITH_OPENCV
+  sdm::app::add_root(app);
+#endif
 
   // Our own messages name the file; those of the libraries beneath would only stand between them.
 #ifdef SDM_WITH_OPENCV
@@ -81,17 +89,25 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
 #endif
   setenv("OPENCV_FFMPEG_LOGLEVEL", "-8", 0);
   try {
-    app.parse(argc, argv);
-    if (!app.get_subcommands().empty()) return 0;
-    fmt::print(stderr, "{}", app.help());
-    return kUsage;
-  } catch (const CLI::Success& shown) {  // --help and --version
-    return app.exit(shown);
+    try {
+      app.parse(argc, argv);
+      if (app.get_subcommands().empty()) {
+        sdm::app::tell("{}", app.help());
+        return kUsage;
+      }
+    } catch (const CLI::Success& shown) {  // --help and --version
+      app.exit(shown);
+    }
+    sdm::app::flush_stdout();
+    return 0;
   } catch (const CLI::ParseError& wrong) {
-    fmt::print(stderr, "sdm: {}\nTry: {} --help\n", usage_message(app, wrong), command_path(app));
+    sdm::app::tell("sdm: {}\nTry: {} --help\n", usage_message(app, wrong), command_path(app));
     return kUsage;
+  } catch (const std::bad_alloc&) {
+    sdm::app::tell_text("sdm: out of memory\n");
+    return kFailed;
   } catch (const std::exception& failed) {
-    fmt::print(stderr, "sdm: {}\n", failed.what());
+    sdm::app::tell("sdm: {}\n", failed.what());
     return kFailed;
   }
 }

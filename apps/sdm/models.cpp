@@ -6,6 +6,7 @@
 
 #include "apps/sdm/commands.h"
 #include "apps/sdm/shipped_model.h"
+#include "apps/sdm/tell.h"
 #include "sdm/base/error.h"
 #include "sdm/io/file.h"
 
@@ -29,8 +30,8 @@ void list() {
     }
     std::replace_if(
         licence.begin(), licence.end(), [](unsigned char c) { return c < 32 || c == 127; }, '?');
-    fmt::print("{:<16} {:<10} {:>8.1f} kB  {}\n{:<16} {}\n", file.stem().string(), kind, size / 1e3,
-               licence, "", file.string());
+    say("{:<16} {:<10} {:>8.1f} kB  {}\n{:<16} {}\n", file.stem().string(), kind, size / 1e3,
+        licence, "", file.string());
   }
 }
 

@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "sdm/base/text.h"
+
 namespace sdm::app {
 
 // For the options' ->check(). CLI11's own PositiveNumber and NonNegativeNumber write the largest
@@ -24,5 +26,12 @@ inline const CLI::Validator kNotNegative(
                                                                   : text + ", expected 0 or more";
     },
     "NONNEGATIVE");
+
+/// For words that a file will hold.
+inline const CLI::Validator kUtf8(
+    [](const std::string& text) {
+      return is_utf8(text) ? std::string() : printable(text) + ", expected UTF-8";
+    },
+    "");
 
 }  // namespace sdm::app

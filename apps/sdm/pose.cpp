@@ -12,6 +12,7 @@
 #include "apps/sdm/numbers.h"
 #include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
+#include "apps/sdm/tell.h"
 #include "sdm/base/error.h"
 #include "sdm/base/text.h"
 #include "sdm/io/file.h"
@@ -31,7 +32,9 @@ struct TrainArguments {
 };
 
 void train_pose(const TrainArguments& arguments) {
-  prepare_output(arguments.output);
+  Outputs outputs;
+  if (arguments.object != "cube") outputs.reads(arguments.object);
+  outputs.writes(arguments.output, Outputs::Kind::whole);
   Points3 object =
       arguments.object == "cube" ? cube() : read_object(arguments.object, arguments.group);
   const Index vertices = object.cols();
@@ -62,11 +65,11 @@ void train_pose(const TrainArguments& arguments) {
     before += cell.stages.front().error_before / static_cast<double>(training.cells.size());
     after += cell.stages.back().error_after / static_cast<double>(training.cells.size());
   }
-  fmt::print("{}: {} points, {} cell(s) of {} stages; training error {:.2f} -> {:.2f} degrees\n",
-             arguments.output, object.cols(), training.cells.size(), training.estimator.stages(),
-             before, after);
+  say("{}: {} points, {} cell(s) of {} stages; training error {:.2f} -> {:.2f} degrees\n",
+      arguments.output, object.cols(), training.cells.size(), training.estimator.stages(), before,
+      after);
   if (!chosen.empty())
-    fmt::print("chosen of {} points, as numbers from 0: {}\n", vertices, fmt::join(chosen, " "));
+    say("chosen of {} points, as numbers from 0: {}\n", vertices, fmt::join(chosen, " "));
 }
 
 /// Rows of image points: u and v of every point, an empty cell or "nan" where it was not seen. One
@@ -100,6 +103,7 @@ std::vector<Points2> read_images(const std::string& path, Index points) {
 void estimate_poses(const std::string& model, const std::string& points,
                     const RefineOptions& refine, const std::string& format,
                     const std::string& output) {
+  Outputs().reads({model, points}).writes(output);
   const Estimator estimator = Estimator::load(model);
   const std::vector<Points2> images = read_images(points, estimator.object().cols());
   std::string csv =
@@ -128,7 +132,7 @@ void estimate_poses(const std::string& model, const std::string& points,
   }
   const std::string text = format == "csv" ? csv : json.dump(2) + "\n";
   if (output.empty()) {
-    fmt::print("{}", text);
+    put_text(text);
     return;
   }
   io::write_text(output, text);

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "apps/sdm/platform.h"
+#include "apps/sdm/tell.h"
 
 namespace sdm::app {
 namespace {
@@ -35,11 +36,12 @@ void Progress::update(double share, const std::string& activity) {
       share > 0.01 ? duration(spent * (1 - share) / share) + " left" : "estimating";
   if (terminal_) {
     const int filled = static_cast<int>(share * 30);
-    fmt::print(stderr, "\r\033[K{} [{:#<{}}{:.<{}}] {:3.0f} %  {}  {:.40}", title_, "", filled, "",
-               30 - filled, share * 100, left, activity);
+    std::fputs("\r\033[K", stderr);
+    tell("{} [{:#<{}}{:.<{}}] {:3.0f} %  {}  {:.40}", title_, "", filled, "", 30 - filled,
+         share * 100, left, activity);
     drawn_ = true;
   } else {
-    fmt::print(stderr, "{}: {:.0f} %, {}  {}\n", title_, share * 100, left, activity);
+    tell("{}: {:.0f} %, {}  {}\n", title_, share * 100, left, activity);
   }
   std::fflush(stderr);
   next_ = now + (terminal_ ? Clock::duration(200ms) : Clock::duration(5s));
@@ -47,7 +49,7 @@ void Progress::update(double share, const std::string& activity) {
 
 void Progress::clear() noexcept {
   if (!drawn_) return;
-  std::fputs("\r\033[K", stderr);  // fmt::print would throw, and the destructor comes here
+  std::fputs("\r\033[K", stderr);
   std::fflush(stderr);
   drawn_ = false;
 }

@@ -9,6 +9,7 @@
 #include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
 #include "apps/sdm/shipped_model.h"
+#include "apps/sdm/tell.h"
 #include "experiments/registry.h"
 #include "report/page.h"
 #include "sdm/base/error.h"
@@ -53,7 +54,7 @@ void reproduce(const ReproduceArguments& arguments) {
     // With --json stdout carries the results alone.
     context.print = [&](const std::string& text) {
       progress.clear();
-      fmt::print(arguments.json ? stderr : stdout, "{}\n", text);
+      say_beside(arguments.json, "{}\n", text);
     };
     context.progress = [&](double share, const std::string& activity) {
       progress.update((done + share * cost(experiment)) / total,
@@ -79,9 +80,9 @@ void reproduce(const ReproduceArguments& arguments) {
   }
   progress.clear();
   if (arguments.json)
-    fmt::print("{}", report::json_text(all.size() == 1 ? all.front() : all));
+    put_text(report::json_text(all.size() == 1 ? all.front() : all));
   else
-    fmt::print("look at {}\n", (arguments.context.output / "index.html").string());
+    say("look at {}\n", (arguments.context.output / "index.html").string());
   if (failures.size() == 1 && chosen.size() == 1) throw Error(failures[0]);
   if (!failures.empty())
     throw Error(fmt::format("{} of {} experiments could not be run:\n  {}", failures.size(),

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/sdm/progress.h"
+#include "apps/sdm/tell.h"
 #include "report/results.h"
 #include "sdm/base/error.h"
 #include "sdm/base/thread_pool.h"
@@ -48,7 +49,7 @@ face::Roc score_curve(const face::Model& model, const face::Annotations& truth, 
       face::read_pictures(files, opencv::read_grey, pool, work);
   progress.clear();
   for (const std::string& failure : failures)
-    if (!failure.empty()) fmt::print(stderr, "sdm: not scored: {}\n", failure);
+    if (!failure.empty()) tell("sdm: not scored: {}\n", failure);
   std::vector<face::ScoredFit> all;
   for (const auto& some : fits) all.insert(all.end(), some.begin(), some.end());
   return face::roc(std::move(all));

@@ -3,7 +3,6 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <csignal>
 #include <limits>
 #include <map>
 #include <memory>
@@ -18,6 +17,8 @@
 #include "apps/sdm/numbers.h"
 #include "apps/sdm/output.h"
 #include "apps/sdm/pose_json.h"
+#include "apps/sdm/shipped_model.h"
+#include "apps/sdm/tell.h"
 #include "apps/sdm/video_loop.h"
 #include "report/plot.h"
 #include "report/results.h"
@@ -41,10 +42,6 @@ struct TrackArguments {
   std::optional<float> min_size;  // pixels
   int frames = 0;                 // 0: all
 };
-
-// A camera never ends: Ctrl-C ends the loop, and the files are finished as after the last frame.
-volatile std::sig_atomic_t stopped = 0;
-void stop(int) { stopped = 1; }
 
 Json to_json(const face::TrackedFace& face) {
   Json points = Json::array();
@@ -181,11 +178,9 @@ void track(const TrackArguments& arguments) {
   choice.options.min_score = std::min(options.threshold, 0.5F);
   const FaceFinder finder(model, choice);
   face::Tracker tracker = tracker_of(arguments, model, options, finder);
-  if (!arguments.plot.empty()) prepare_output(arguments.plot);
+  prepare_outputs(arguments.files).reads(model_file(arguments.model)).writes(arguments.plot);
 
   VideoLoop loop("track", arguments.files);
-  stopped = 0;
-  const auto before = std::signal(SIGINT, stop);
   History history(!arguments.plot.empty(), double(options.threshold));
   double searching = 0, following = 0;
   const auto begin = Clock::now();
@@ -193,7 +188,7 @@ void track(const TrackArguments& arguments) {
     return std::chrono::duration<double>(Clock::now() - start).count();
   };
   const auto is_over = [&] {
-    return stopped != 0 || (arguments.frames > 0 && loop.number() + 1 >= arguments.frames);
+    return arguments.frames > 0 && loop.number() + 1 >= arguments.frames;
   };
   const auto finish_plot = [&] {
     if (!arguments.plot.empty()) report::write_text(arguments.plot, history.svg());
@@ -213,11 +208,10 @@ void track(const TrackArguments& arguments) {
     throw;
   }
   const double seconds = since(begin);
-  std::signal(SIGINT, before);
   finish_plot();
   const int frames = loop.finish(!is_over());
   const int followed = frames - history.searches;
-  fmt::print(arguments.files.json == "-" ? stderr : stdout,
+  say_beside(arguments.files.json == "-",
              "{}: {}, {}, {} lost; {} without a face\n"
              "{:.0f} frames a second with reading and writing; following {:.0f} us a frame{}\n",
              count(frames, "frame", "frames"), count(int(history.ids.size()), "face", "faces"),

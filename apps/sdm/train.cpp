@@ -18,6 +18,7 @@
 #include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
 #include "apps/sdm/shipped_model.h"
+#include "apps/sdm/tell.h"
 #include "apps/sdm/training_set.h"
 #include "report/plot.h"
 #include "report/results.h"
@@ -198,9 +199,19 @@ void plot(const fs::path& path, const face::TrainedFace& trained) {
   report::write_text(path, report::svg({chart}, 1));
 }
 
+// The model, and what it is learned from.
+Outputs outputs_of(const TrainArguments& a) {
+  Outputs outputs;
+  outputs.reads({a.truth, a.boxes, a.dev, a.dev_boxes, a.score_of});
+  if (!a.base.empty()) outputs.reads(model_file(a.base));
+  if (a.mirror != "auto" && a.mirror != "none") outputs.reads(a.mirror);
+  outputs.writes(a.output, Outputs::Kind::whole);
+  return outputs;
+}
+
 // Gives a finished model the score of its fits, or another one; its maps stay as they are.
 void learn_score(const TrainArguments& arguments) {
-  prepare_output(arguments.output);
+  outputs_of(arguments);
   face::Model model = face::Model::load(arguments.score_of);
   // A score is learned from starts about the true points: no boxes are read.
   TrainingSetOptions reading = reading_of(arguments);
@@ -224,13 +235,13 @@ void learn_score(const TrainArguments& arguments) {
     throw Error(fmt::format("{}: {} faces, too few good or failed fits to learn a score from",
                             arguments.truth.string(), faces.size()));
   model.save(arguments.output);
-  fmt::print("wrote {}: the maps of {}, its score learned on {} faces\n", arguments.output.string(),
-             arguments.score_of.string(), faces.size());
+  say("wrote {}: the maps of {}, its score learned on {} faces\n", arguments.output.string(),
+      arguments.score_of.string(), faces.size());
 }
 
 // Other points than a finished model's, from few pictures.
 void learn_on_base(const TrainArguments& a) {
-  prepare_output(a.output);
+  outputs_of(a);
   const auto base = std::make_shared<const face::Model>(face::Model::load(model_file(a.base)));
   const auto boxes = read_table(a.boxes);
   face::BaseTrainerOptions options;
@@ -260,8 +271,8 @@ void learn_on_base(const TrainArguments& a) {
                                          fs::path(a.base).filename().string(), base->provenance)
                            : a.provenance;
   options.licence = fmt::format("{}; of the base: {}", a.licence, base->licence);
-  fmt::print("{} faces of {} points, on the {} of {}\n", faces.size(), set.annotations.ids.size(),
-             base->points(), base->name);
+  say("{} faces of {} points, on the {} of {}\n", faces.size(), set.annotations.ids.size(),
+      base->points(), base->name);
   Progress progress("training");
   face::BaseTrainerObserver observer;
   observer.progress = [&](double share, const std::string& activity) {
@@ -269,11 +280,10 @@ void learn_on_base(const TrainArguments& a) {
   };
   observer.stage = [&](const face::BaseStage& at) {
     progress.clear();
-    fmt::print("{}: held out {:.3f} -> {:.3f} % of the unit  (penalty {:.3g}){}\n",
-               at.cell > 0 ? fmt::format("stage with cells of {:.3g} units", at.cell)
-                           : "map from the base's points",
-               100 * at.error_before, 100 * at.error_after, at.penalty,
-               at.kept ? "" : ": not kept");
+    say("{}: held out {:.3f} -> {:.3f} % of the unit  (penalty {:.3g}){}\n",
+        at.cell > 0 ? fmt::format("stage with cells of {:.3g} units", at.cell)
+                    : "map from the base's points",
+        100 * at.error_before, 100 * at.error_after, at.penalty, at.kept ? "" : ": not kept");
     std::fflush(stdout);
   };
   face::TrainedOnBase trained = face::train_on_base(faces, base, options, observer);
@@ -281,12 +291,12 @@ void learn_on_base(const TrainArguments& a) {
   trained.model.point_names = face::point_names(set.annotations);
   trained.model.save(a.output);
   if (trained.lost > 0)
-    fmt::print("the base does not find {} of the faces (score below 0.5)\n", trained.lost);
+    say("the base does not find {} of the faces (score below 0.5)\n", trained.lost);
   if (!trained.shape3d_message.empty())
-    fmt::print("no head pose, the points in space are not known: {}\n", trained.shape3d_message);
-  fmt::print("wrote {} ({:.2f} MB{}): held-out error {:.3f} % of the unit\n", a.output.string(),
-             static_cast<double>(fs::file_size(a.output)) / 1e6,
-             trained.model.mirror.empty() ? "" : ", mirrored", 100 * trained.error());
+    say("no head pose, the points in space are not known: {}\n", trained.shape3d_message);
+  say("wrote {} ({:.2f} MB{}): held-out error {:.3f} % of the unit\n", a.output.string(),
+      static_cast<double>(fs::file_size(a.output)) / 1e6,
+      trained.model.mirror.empty() ? "" : ", mirrored", 100 * trained.error());
 }
 
 // Trains, telling how far it is and what each stage reached.
@@ -297,9 +307,8 @@ face::TrainedFace learn(const std::vector<face::TrainingFace>& faces,
   const auto start = std::chrono::steady_clock::now();
   face::TrainerObserver observer;
   observer.estimate = [&](const TrainEstimate& estimate) {
-    fmt::print("{} stages, {} starts of each face; expect {:.0f} s and {:.1f} GB\n",
-               options.recipe.stages.size(), options.starts, estimate.seconds,
-               estimate.bytes / 1e9);
+    say("{} stages, {} starts of each face; expect {:.0f} s and {:.1f} GB\n",
+        options.recipe.stages.size(), options.starts, estimate.seconds, estimate.bytes / 1e9);
     std::fflush(stdout);
   };
   observer.progress = [&](const TrainProgress& at) {
@@ -310,11 +319,11 @@ face::TrainedFace learn(const std::vector<face::TrainingFace>& faces,
   };
   observer.stage = [&](const face::FaceStage& at) {
     progress.clear();
-    fmt::print("stage {}: train {:.3f} -> {:.3f} %, from the boxes {:.3f} %", at.stage.stage + 1,
-               100 * at.stage.error_before, 100 * at.stage.error_after, 100 * at.held_out_error);
-    if (std::isfinite(at.dev_error)) fmt::print(", dev {:.3f} %", 100 * at.dev_error);
-    fmt::print("  (penalty {:.3g}, rank {}, {:.1f} s)\n", at.stage.penalty_factor,
-               at.stage.rank > 0 ? std::to_string(at.stage.rank) : "whole", at.stage.seconds);
+    say("stage {}: train {:.3f} -> {:.3f} %, from the boxes {:.3f} %", at.stage.stage + 1,
+        100 * at.stage.error_before, 100 * at.stage.error_after, 100 * at.held_out_error);
+    if (std::isfinite(at.dev_error)) say(", dev {:.3f} %", 100 * at.dev_error);
+    say("  (penalty {:.3g}, rank {}, {:.1f} s)\n", at.stage.penalty_factor,
+        at.stage.rank > 0 ? std::to_string(at.stage.rank) : "whole", at.stage.seconds);
     std::fflush(stdout);
   };
   return face::train(faces, dev, options, observer);
@@ -330,13 +339,13 @@ face::Choice choose(const std::vector<face::TrainingFace>& faces,
   choosing.tried = [&](const face::TriedOptions& tried) {
     if (!tell) return;
     progress.clear();
-    fmt::print("tried {:<40} held out {:.3f} % in {} stages{}\n", tried.what, 100 * tried.error,
-               tried.stages, tried.better ? ", kept" : "");
+    say("tried {:<40} held out {:.3f} % in {} stages{}\n", tried.what, 100 * tried.error,
+        tried.stages, tried.better ? ", kept" : "");
     std::fflush(stdout);
   };
   face::Choice choice = face::choose_options(faces, options, choosing);
   progress.clear();
-  if (tell) fmt::print("chosen: {}\n", choice.text);
+  if (tell) say("chosen: {}\n", choice.text);
   return choice;
 }
 
@@ -368,7 +377,7 @@ std::optional<face::BoxTable> boxes_for(const TrainArguments& a,
   const fs::path beside = face::boxes_beside(a.truth);
   if (!a.boxes.empty() || !a.finder.empty() || has_boxes(annotations) || !fs::exists(beside))
     return read_table(a.boxes);
-  fmt::print("boxes of {}\n", beside.string());
+  say("boxes of {}\n", beside.string());
   return read_table(beside);
 }
 
@@ -381,14 +390,16 @@ void run(const TrainArguments& arguments) {
   const fs::path chart = arguments.plot.empty()
                              ? fs::path(arguments.output).replace_extension("training.svg")
                              : arguments.plot;
-  for (const fs::path& input : {arguments.truth, arguments.boxes, arguments.dev})
-    if (!input.empty() && fs::exists(input) && fs::exists(arguments.output) &&
-        fs::equivalent(input, arguments.output))
-      throw Error(fmt::format("{} would be overwritten: it is read", input.string()));
-  prepare_output(arguments.output);
-  prepare_output(chart);
+  Outputs outputs = outputs_of(arguments);
+  outputs.writes(chart);
+  if (arguments.adaptation)
+    outputs.writes(face::Adaptation::beside(arguments.output), Outputs::Kind::whole);
+  outputs.writes(arguments.checkpoint, Outputs::Kind::whole);
+  if (arguments.cross_validate > 0)
+    for (const fs::path& path : cross_validation_files(arguments.output)) outputs.writes(path);
   TrainingSetOptions reading = reading_of(arguments);
   face::Annotations annotations = read_sorted(arguments.truth, reading);
+  for (const face::Annotation& face : annotations.faces) outputs.reads(annotations.path(face));
   reading.boxes = boxes_for(arguments, annotations);
   // Stages of one's own are of the whole.
   const bool in_parts = arguments.cell.empty() && !arguments.no_parts && !arguments.automatic();
@@ -425,9 +436,9 @@ void run(const TrainArguments& arguments) {
     dev = read_training_set(std::move(held), arguments.dev.filename().string(), reading).faces;
   }
   learn_markup(arguments, set.annotations, options);
-  fmt::print("{} faces of {} points{}; {} dev faces{}\n", faces.size(), ids.size(),
-             reading.whole_picture ? ", each found from its whole picture" : "", dev.size(),
-             options.mirror.empty() ? "" : "; mirrored");
+  say("{} faces of {} points{}; {} dev faces{}\n", faces.size(), ids.size(),
+      reading.whole_picture ? ", each found from its whole picture" : "", dev.size(),
+      options.mirror.empty() ? "" : "; mirrored");
   if (arguments.cross_validate > 0)  // better told before the work than after it
     face::cross_validation_parts(faces, arguments.cross_validate, arguments.seed);
   const face::TrainerOptions given = options;
@@ -447,25 +458,25 @@ void run(const TrainArguments& arguments) {
     learner.finish().save(face::Adaptation::beside(arguments.output));
   }
   if (!arguments.checkpoint.empty()) fs::remove(arguments.checkpoint);
-  fmt::print("{}\n", trained.summary.brief_report());
+  say("{}\n", trained.summary.brief_report());
   if (trained.stages[trained.model.maps.size() - 1].held_out_error >=
       trained.stages.front().stage.error_before)
-    fmt::print(stderr,
-               "sdm: what was learned is no better than the start: are there too few pictures, or "
-               "do the points not fit them?\n");
+    tell(
+        "sdm: what was learned is no better than the start: are there too few pictures, or "
+        "do the points not fit them?\n");
   if (trained.model.maps.size() < trained.stages.size())
-    fmt::print("{} of {} stages kept: the others do not lower the held-out error\n",
-               trained.model.maps.size(), trained.stages.size());
+    say("{} of {} stages kept: the others do not lower the held-out error\n",
+        trained.model.maps.size(), trained.stages.size());
   for (const face::BoxConvention& box : trained.model.boxes)
-    fmt::print("boxes of {}: unit {:.4f} widths, centre + ({:.4f}, {:.4f}) widths\n", box.detector,
-               box.scale, box.dx, box.dy);
+    say("boxes of {}: unit {:.4f} widths, centre + ({:.4f}, {:.4f}) widths\n", box.detector,
+        box.scale, box.dx, box.dy);
   if (!trained.shape3d_message.empty())
-    fmt::print("no head pose, the points in space are not known: {}\n", trained.shape3d_message);
+    say("no head pose, the points in space are not known: {}\n", trained.shape3d_message);
   if (!dev.empty())
-    fmt::print("dev error of the stored model: {:.3f} % of {}\n", 100 * trained.dev_error,
-               options.unit.first < 0 ? "the unit" : "the outer eye corners' distance");
-  fmt::print("wrote {} ({:.2f} MB) and {}\n", arguments.output.string(),
-             static_cast<double>(fs::file_size(arguments.output)) / 1e6, chart.string());
+    say("dev error of the stored model: {:.3f} % of {}\n", 100 * trained.dev_error,
+        options.unit.first < 0 ? "the unit" : "the outer eye corners' distance");
+  say("wrote {} ({:.2f} MB) and {}\n", arguments.output.string(),
+      static_cast<double>(fs::file_size(arguments.output)) / 1e6, chart.string());
   if (arguments.cross_validate > 0)
     report_cross_validation(set, cross_validate(arguments, set, given), arguments.cross_validate,
                             arguments.output);
@@ -610,9 +621,9 @@ void add_train(CLI::App& app) {
                       "Written after every stage; if it is there, training goes on from it");
 
   const std::string card = "What the file says of itself";
-  command->add_option("--name", a->name)->group(card);
-  command->add_option("--provenance", a->provenance)->group(card);
-  command->add_option("--licence", a->licence)->capture_default_str()->group(card);
+  command->add_option("--name", a->name)->check(kUtf8)->group(card);
+  command->add_option("--provenance", a->provenance)->check(kUtf8)->group(card);
+  command->add_option("--licence", a->licence)->check(kUtf8)->capture_default_str()->group(card);
   command->callback([a] {
     if (!a->base.empty()) return learn_on_base(*a);
     a->score_of.empty() ? run(*a) : learn_score(*a);

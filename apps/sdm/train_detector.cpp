@@ -15,6 +15,7 @@
 #include "apps/sdm/numbers.h"
 #include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
+#include "apps/sdm/tell.h"
 #include "sdm/base/error.h"
 #include "sdm/base/thread_pool.h"
 #include "sdm/face/data/annotations.h"
@@ -77,12 +78,13 @@ void read_all(const DetectorArguments& a, const std::string& what,
   for (const std::string& failure : failures) {
     if (failure.empty()) continue;
     if (!a.skip_bad) throw Error(failure);
-    fmt::print(stderr, "skipped: {}\n", failure);
+    tell("skipped: {}\n", failure);
   }
 }
 
 void run(const DetectorArguments& a) {
-  prepare_output(a.output);
+  Outputs outputs;
+  outputs.reads({a.truth, a.background}).writes(a.output, Outputs::Kind::whole);
   face::DetectorTrainerOptions options = a.options;
   options.gate = !a.no_gate;
   options.validate();
@@ -130,8 +132,8 @@ void run(const DetectorArguments& a) {
   });
   std::erase_if(backgrounds,
                 [](const face::Background& one) { return one.picture.view().empty(); });
-  fmt::print("{} objects of {} points, {} backgrounds{}\n", faces.size(), annotations.ids.size(),
-             backgrounds.size(), options.mirror.empty() ? "" : "; mirrored");
+  say("{} objects of {} points, {} backgrounds{}\n", faces.size(), annotations.ids.size(),
+      backgrounds.size(), options.mirror.empty() ? "" : "; mirrored");
 
   Progress progress("training");
   const auto start = std::chrono::steady_clock::now();
@@ -142,17 +144,16 @@ void run(const DetectorArguments& a) {
   const face::TrainedDetector trained = face::train_detector(faces, backgrounds, options, observer);
   progress.clear();
   trained.model.save(a.output);
-  fmt::print("{:<16} {:>8} {:>8} {:>22}\n", "template", "objects", "others", "passed of a million");
+  say("{:<16} {:>8} {:>8} {:>22}\n", "template", "objects", "others", "passed of a million");
   for (const face::TemplateSummary& one : trained.templates)
-    fmt::print("{:<16} {:>8} {:>8} {:>22.1f}\n", one.name, one.faces, one.others, one.passed);
-  fmt::print(
-      "held-out objects found: {:.2f} % at a score of {:.2f}; a window is {} x {} cells of {:.3f} "
+    say("{:<16} {:>8} {:>8} {:>22.1f}\n", one.name, one.faces, one.others, one.passed);
+  say("held-out objects found: {:.2f} % at a score of {:.2f}; a window is {} x {} cells of {:.3f} "
       "units\n",
       100 * trained.recall, trained.model.threshold, trained.model.columns, trained.model.rows,
       trained.model.cell);
-  fmt::print("wrote {} ({:.0f} kB) in {:.0f} s\n", a.output.string(),
-             static_cast<double>(fs::file_size(a.output)) / 1e3,
-             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  say("wrote {} ({:.0f} kB) in {:.0f} s\n", a.output.string(),
+      static_cast<double>(fs::file_size(a.output)) / 1e3,
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
 }
 
 }  // namespace
@@ -220,9 +221,12 @@ void add_train_detector(CLI::App& app) {
   command->add_option("--threads", o.threads, "Threads; 0 takes all cores")
       ->check(kNotNegative)
       ->capture_default_str();
-  command->add_option("--name", o.name, "Name in the file; else the file's");
-  command->add_option("--provenance", o.provenance, "Where it comes from, in the file");
-  command->add_option("--licence", o.licence, "Its licence, in the file")->capture_default_str();
+  command->add_option("--name", o.name, "Name in the file; else the file's")->check(kUtf8);
+  command->add_option("--provenance", o.provenance, "Where it comes from, in the file")
+      ->check(kUtf8);
+  command->add_option("--licence", o.licence, "Its licence, in the file")
+      ->check(kUtf8)
+      ->capture_default_str();
   command->footer(
       "Example:\n  sdm train-detector leaves.csv -o leaf-detector.sdm\n"
       "  sdm detect photo.jpg -m leaf.sdm --detector leaf-detector.sdm");

@@ -9,6 +9,7 @@
 #include "apps/sdm/annotations.h"
 #include "apps/sdm/faces.h"
 #include "apps/sdm/progress.h"
+#include "apps/sdm/tell.h"
 #include "sdm/base/error.h"
 #include "sdm/base/thread_pool.h"
 #include "sdm/face/data/read_pictures.h"
@@ -38,8 +39,8 @@ void number_groups(TrainingSet& set) {
     return face.group >= 0 && face.group == set.faces.front().group;
   };
   if (set.faces.size() < 2 || !std::all_of(set.faces.begin(), set.faces.end(), in_one)) return;
-  fmt::print(stderr, "sdm: all pictures are in one group, '{}': it is ignored\n",
-             set.annotations.faces.front().group);
+  tell("sdm: all pictures are in one group, '{}': it is ignored\n",
+       set.annotations.faces.front().group);
   for (face::TrainingFace& face : set.faces) face.group = -1;
 }
 
@@ -87,15 +88,14 @@ face::Box BoxFinder::find(image::ByteView grey, const face::Shape& points, int t
 face::Annotations read_sorted(const fs::path& truth, const TrainingSetOptions& options) {
   face::Annotations annotations =
       face::read_annotations(truth, read_options(options.skip_bad, options.images));
-  for (const std::string& skipped : annotations.skipped)
-    fmt::print(stderr, "skipped: {}\n", skipped);
+  for (const std::string& skipped : annotations.skipped) tell("skipped: {}\n", skipped);
   std::erase_if(annotations.faces, [&](const face::Annotation& face) {
     const std::string why = too_sparse(face.points);
     if (why.empty()) return false;
     const std::string told =
         fmt::format("{}: {}", face.where.empty() ? face.file : face.where, why);
     if (!options.skip_bad) throw Error(told);
-    fmt::print(stderr, "skipped: {}\n", told);
+    tell("skipped: {}\n", told);
     return true;
   });
   std::stable_sort(annotations.faces.begin(), annotations.faces.end(), comes_before);
@@ -146,14 +146,14 @@ TrainingSet read_training_set(face::Annotations annotations, const std::string& 
       continue;
     }
     if (!options.skip_bad) throw Error(failures[i]);
-    fmt::print(stderr, "skipped: {}\n", failures[i]);
+    tell("skipped: {}\n", failures[i]);
   }
   number_groups(set);
   if (options.finder) {
     const auto found =
         std::count_if(set.faces.begin(), set.faces.end(),
                       [](const face::TrainingFace& face) { return face.boxes.front().width > 0; });
-    fmt::print("the detector finds {} of {}\n", found, set.faces.size());
+    say("the detector finds {} of {}\n", found, set.faces.size());
     if (found < 2 || 2 * static_cast<std::size_t>(found) < set.faces.size())
       throw Error(
           fmt::format("{}: the detector finds {} of {}, expected at least half: is it one of "

@@ -3,19 +3,40 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <opencv2/imgproc.hpp>
+#include <utility>
 
+#include "apps/sdm/tell.h"
 #include "sdm/base/error.h"
 
 namespace sdm::app {
 
+Outputs prepare_outputs(const VideoFiles& files) {
+  Outputs outputs;
+  outputs.reads(files.input);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(files.input, ignored))
+    for (const auto& entry : std::filesystem::directory_iterator(files.input, ignored))
+      outputs.reads(entry.path());
+  if (files.json != "-") outputs.writes(files.json);
+  outputs.writes(files.overlay, Outputs::Kind::whole);
+  return outputs;
+}
+
 VideoLoop::VideoLoop(const std::string& title, VideoFiles files)
     : files_(std::move(files)), video_(files_.input), progress_(title) {}
 
+VideoLoop::~VideoLoop() {
+  try {
+    finish_files();
+  } catch (const std::exception&) {  // whoever left the loop early says why
+  }
+}
+
 bool VideoLoop::next() {
-  if (!video_.read(picture_)) return false;
+  if (StopSignals::asked() || !video_.read(picture_)) return false;
   ++number_;
   if (number_ == 0) size_ = picture_.size();
   if (picture_.size() != size_)
@@ -29,11 +50,15 @@ bool VideoLoop::next() {
 void VideoLoop::write(const nlohmann::ordered_json& line, const std::string& activity) {
   if (files_.json == "-") {
     progress_.clear();
-    fmt::print("{}\n", line.dump());
+    put_text(line.dump() + "\n");
   } else if (!files_.json.empty()) {
-    if (!json_.is_open()) json_.open(files_.json);
-    if (!(json_ << line.dump() << '\n'))
-      throw Error(fmt::format("{}: cannot be written", files_.json));
+    if (!json_) json_.emplace(files_.json);
+    try {
+      json_->write(line.dump() + "\n");
+    } catch (const Error&) {
+      json_.reset();  // half a line is no output
+      throw;
+    }
   }
   if (draws()) {
     if (!overlay_) overlay_.emplace(files_.overlay, video_.fps());
@@ -42,14 +67,21 @@ void VideoLoop::write(const nlohmann::ordered_json& line, const std::string& act
   progress_.update(video_.frames() > 0 ? double(number_ + 1) / video_.frames() : 0, activity);
 }
 
+void VideoLoop::finish_files() {
+  // Each is tried once, whether the other fails or not.
+  auto json = std::exchange(json_, std::nullopt);
+  auto overlay = std::exchange(overlay_, std::nullopt);
+  if (json) json->finish();
+  if (overlay) overlay->finish();
+}
+
 int VideoLoop::finish(bool to_the_end) {
   progress_.clear();
-  if (json_.is_open() && !json_.flush())
-    throw Error(fmt::format("{}: cannot be written to the end", files_.json));
+  finish_files();
   const int frames = number_ + 1, promised = video_.frames();
   if (frames == 0) throw Error(fmt::format("{}: it holds no frame", files_.input));
   // Containers without an index estimate their length, so a few may be missing.
-  if (to_the_end && frames < promised - std::max(2, promised / 50))
+  if (to_the_end && !StopSignals::asked() && frames < promised - std::max(2, promised / 50))
     throw Error(fmt::format("{}: {} of {} frames could be read; the file is cut or damaged",
                             files_.input, frames, promised));
   return frames;

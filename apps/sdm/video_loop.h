@@ -1,12 +1,14 @@
 #pragma once
 
-#include <fstream>
 #include <nlohmann/json_fwd.hpp>
 #include <opencv2/core.hpp>
 #include <optional>
 #include <string>
 
+#include "apps/sdm/output.h"
+#include "apps/sdm/platform.h"
 #include "apps/sdm/progress.h"
+#include "sdm/io/file.h"
 #include "sdm/opencv/video.h"
 
 namespace sdm::app {
@@ -17,6 +19,9 @@ struct VideoFiles {
   std::string overlay;  // .mp4 with the drawings; empty: none
   std::string json;     // a line of JSON for each frame; empty: none, "-": stdout
 };
+
+/// The files checked as Outputs checks them, before the work.
+Outputs prepare_outputs(const VideoFiles& files);
 
 /// Goes through a video frame by frame: reads, writes the overlay video and the JSON lines, and
 /// tells how far it is.
@@ -29,15 +34,19 @@ struct VideoFiles {
 ///   }
 ///   loop.finish();
 ///
-/// The outputs are opened by the first write, so that a run that fails before it leaves what was
-/// there. Wherever it ends, the outputs hold every frame written up to there.
+/// The outputs are opened by the first write and take their names at the end, so that a run that
+/// fails before leaves what was there. Wherever the video ends, by a frame that cannot be read or
+/// by SIGINT or SIGTERM (a camera never ends), they hold every frame up to there.
 class VideoLoop {
  public:
   /// Throws Error if the input cannot be read.
   VideoLoop(const std::string& title, VideoFiles files);
+  ~VideoLoop();
+  VideoLoop(const VideoLoop&) = delete;
+  VideoLoop& operator=(const VideoLoop&) = delete;
 
-  /// Reads the next frame; false at the end. Throws Error naming a frame that cannot be read or has
-  /// another size than the first.
+  /// Reads the next frame; false at the end, or when asked to stop. Throws Error naming a frame
+  /// that cannot be read or has another size than the first.
   bool next();
 
   int number() const { return number_; }  ///< of the frame, from 0
@@ -55,12 +64,15 @@ class VideoLoop {
   int finish(bool to_the_end = true);
 
  private:
+  void finish_files();
+
+  StopSignals signals_;
   VideoFiles files_;
   opencv::VideoReader video_;
   cv::Mat picture_, grey_;
   cv::Size size_;
   int number_ = -1;
-  std::ofstream json_;
+  std::optional<io::OutputFile> json_;
   std::optional<opencv::VideoWriter> overlay_;
   Progress progress_;
 };

@@ -35,8 +35,8 @@ void differentiate(ConstMatrixRef<double> x, const double* beta, double* out) {
 }
 
 template <int N, class F>
-NistModel model(const char* name, F, bool log_response = false) {
-  return {name, N, log_response, evaluate<F>, differentiate<N, F>};
+NistModel model(const char* name, F, bool log_response = false, std::size_t predictors = 1) {
+  return {name, N, log_response, evaluate<F>, differentiate<N, F>, predictors};
 }
 
 const auto saturation = [](const auto* b, const double* x) {
@@ -83,7 +83,7 @@ std::vector<NistModel> make_models() {
       model<3>(
           "Nelson",
           [](const auto* b, const double* x) { return b[0] - b[1] * x[0] * exp(-b[2] * x[1]); },
-          true),
+          true, 2),
       model<5>("MGH17",
                [](const auto* b, const double* x) {
                  return b[0] + b[1] * exp(-b[3] * x[0]) + b[2] * exp(-b[4] * x[0]);
@@ -219,13 +219,13 @@ NistProblem read_nist(const std::filesystem::path& file) {
     throw Error(fmt::format("{}: {} parameters, expected {}", file.string(), found, parameters));
   if (data.empty()) throw Error(fmt::format("{}: no data", file.string()));
 
-  const std::size_t width = data.front().size();
+  const std::size_t width = problem.model.predictors + 1;
   problem.x.resize(static_cast<Index>(width) - 1, static_cast<Index>(data.size()));
   problem.y.resize(static_cast<Index>(data.size()));
   for (std::size_t i = 0; i < data.size(); ++i) {
-    if (data[i].size() != width || width < 2)
+    if (data[i].size() != width)
       throw Error(fmt::format("{}: observation {} has {} numbers, expected {}", file.string(),
-                              i + 1, data[i].size(), std::max<std::size_t>(width, 2)));
+                              i + 1, data[i].size(), width));
     const auto column = static_cast<Index>(i);
     problem.y[column] = problem.model.log_response ? std::log(data[i][0]) : data[i][0];
     for (std::size_t j = 1; j < width; ++j)

@@ -19,6 +19,7 @@ struct NistModel {
   bool log_response = false;    // Nelson is fitted to log(y)
   Function values = nullptr;    // one value for each column of x
   Function jacobian = nullptr;  // column-major: a row for each column of x, a column a parameter
+  std::size_t predictors = 1;   // rows of x
 };
 
 /// The 27 models, from lower to higher difficulty as NIST lists them.

@@ -17,6 +17,7 @@ using Bytes = std::span<const char>;
 enum ElementType : std::uint32_t { kInt8 = 1, kUint8 = 2, kDouble = 9, kMatrix = 14 };
 constexpr std::uint32_t kStructClass = 2;
 constexpr std::size_t kHeader = 128;
+constexpr int kMostNested = 32;  // structs in structs
 
 template <class T>
 T read(Bytes bytes, std::size_t at) {
@@ -64,7 +65,9 @@ Matrix<double> numbers(const Element& element, Index rows, Index cols) {
 }
 
 void read_matrix(Bytes bytes, const std::string& prefix,
-                 std::map<std::string, Matrix<double>>& found) {
+                 std::map<std::string, Matrix<double>>& found, int depth = 0) {
+  if (depth > kMostNested)
+    throw Error(fmt::format("structs nest deeper than {} levels", kMostNested));
   const auto kind = read<std::uint32_t>(next(bytes).data, 0) & 0xff;
   const Bytes dimensions = next(bytes).data;
   const Index rows = read<std::int32_t>(dimensions, 0), cols = read<std::int32_t>(dimensions, 4);
@@ -79,7 +82,7 @@ void read_matrix(Bytes bytes, const std::string& prefix,
   if (length <= 0) throw Error("a struct without names");
   for (std::size_t at = 0; at + std::size_t(length) <= names.size(); at += std::size_t(length)) {
     const std::string field(names.data() + at, strnlen(names.data() + at, std::size_t(length)));
-    read_matrix(next(bytes).data, name + "." + field, found);
+    read_matrix(next(bytes).data, name + "." + field, found, depth + 1);
   }
 }
 

@@ -28,7 +28,50 @@ std::vector<std::string> split(std::string_view line, std::string_view separator
   return parts;
 }
 
+// The bytes of the character that a text begins with; 0 where they are no UTF-8.
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+  };
+  if (byte(0) < 0x80) return 1;
+  const std::size_t length = byte(0) >= 0xF0 ? 4 : byte(0) >= 0xE0 ? 3 : 2;
+  if (byte(0) < 0xC2 || byte(0) > 0xF4) return 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xC0U) != 0x80) return 0;
+  // Overlong, surrogates, beyond the last character.
+  if ((byte(0) == 0xE0 && byte(1) < 0xA0) || (byte(0) == 0xED && byte(1) > 0x9F) ||
+      (byte(0) == 0xF0 && byte(1) < 0x90) || (byte(0) == 0xF4 && byte(1) > 0x8F))
+    return 0;
+  return length;
+}
+
 }  // namespace
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+std::string printable(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    const auto first = static_cast<unsigned char>(text.front());
+    const bool obeyed =
+        (first < 0x20 && first != '\n' && first != '\t') || first == 0x7F ||
+        (first == 0xC2 && length == 2 && static_cast<unsigned char>(text[1]) < 0xA0);
+    const std::size_t taken = length == 0 ? 1 : length;
+    for (const char c : text.substr(0, taken))
+      result += length == 0 || obeyed ? formatted("\\x{:02x}", static_cast<unsigned char>(c))
+                                      : std::string(1, c);
+    text.remove_prefix(taken);
+  }
+  return result;
+}
 
 TextLines::TextLines(std::string name_, std::string text_)
     : name(std::move(name_)), text(std::move(text_)) {

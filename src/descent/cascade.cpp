@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/formatted.h"
+#include "base/json.h"
 #include "descent/map_tensors.h"
 #include "sdm/base/error.h"
 
@@ -72,10 +73,8 @@ template <class Scalar>
 io::Model Cascade<Scalar>::to_model() const {
   io::Model model;
   model.kind = "cascade";
-  model.header =
-      nlohmann::json{
-          {"stages", stages()}, {"state_size", state_size}, {"template_known", template_known}}
-          .dump();
+  model.header = json_text(nlohmann::json{
+      {"stages", stages()}, {"state_size", state_size}, {"template_known", template_known}});
   put_maps(model, "", maps);
   return model;
 }
@@ -86,9 +85,10 @@ Cascade<Scalar> Cascade<Scalar>::from_model(const io::Model& model) {
   Cascade<Scalar> cascade;
   int stages = 0;
   try {
-    const auto header = nlohmann::json::parse(model.header);
-    stages = header.at("stages").get<int>();
-    cascade.state_size = header.at("state_size").get<Index>();
+    auto header = nlohmann::json::parse(model.header);
+    const Dismantling<nlohmann::json> after(header);
+    stages = number_at<int>(header, "stages");
+    cascade.state_size = number_at<Index>(header, "state_size");
     cascade.template_known = header.at("template_known").get<bool>();
   } catch (const nlohmann::json::exception& e) {
     throw Error(formatted("the header of the cascade is not as expected: {}", e.what()));

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/formatted.h"
+#include "base/json.h"
 #include "sdm/base/error.h"
 #include "sdm/descent/learned.h"
 
@@ -126,7 +127,7 @@ io::Model LearnedModel::to_model() const {
                       {"held_out", record.held_out},       {"error", list(record.error)},
                       {"median", list(record.median)},     {"refused", record.refused},
                       {"refined", record.refined}};
-  model.header = header.dump();
+  model.header = json_text(std::move(header));
   model.put("weight", io::to_tensor(weight));
   model.put("components", io::to_tensor(components));
   if (compression == Compression::kAsinh) {
@@ -157,10 +158,11 @@ LearnedModel LearnedModel::from_model(const io::Model& model) {
   model.require_kind("learned");
   LearnedModel m;
   try {
-    const auto header = nlohmann::json::parse(model.header);
+    auto header = nlohmann::json::parse(model.header);
+    const Dismantling<nlohmann::json> after(header);
     std::vector<Axis> axes;
     for (const auto& axis : header.at("axes"))
-      axes.push_back({axis.at("low").get<double>(), axis.at("high").get<double>(),
+      axes.push_back({number_at<double>(axis, "low"), number_at<double>(axis, "high"),
                       axis.at("log").get<bool>() ? Axis::Scale::kLog : Axis::Scale::kLinear,
                       axis.at("name").get<std::string>()});
     m.box = Box(std::move(axes));
@@ -170,22 +172,22 @@ LearnedModel LearnedModel::from_model(const io::Model& model) {
       if (word == text) m.compression = value, known = true;
     require(known, formatted("has the compression '{}', expected none, root or asinh", word));
     m.has_start_rule = header.at("start_rule").get<bool>();
-    m.reach = header.at("reach").get<double>();
+    m.reach = number_at<double>(header, "reach");
     m.record.noise = header.at("noise").get<std::string>();
     const auto& gate = header.at("gate");
-    m.gate.residual = gate.at("residual").get<double>();
-    m.gate.step = gate.at("step").get<double>();
-    m.gate.overshoot = gate.at("overshoot").get<double>();
+    m.gate.residual = number_at<double>(gate, "residual");
+    m.gate.step = number_at<double>(gate, "step");
+    m.gate.overshoot = number_at<double>(gate, "overshoot");
     const auto& record = header.at("record");
-    m.record.samples = record.at("samples").get<Index>();
-    m.record.calibration = record.at("calibration").get<Index>();
-    m.record.evaluations = record.at("evaluations").get<Index>();
-    m.record.seconds = record.at("seconds").get<double>();
+    m.record.samples = number_at<Index>(record, "samples");
+    m.record.calibration = number_at<Index>(record, "calibration");
+    m.record.evaluations = number_at<Index>(record, "evaluations");
+    m.record.seconds = number_at<double>(record, "seconds");
     m.record.held_out = record.at("held_out").get<std::vector<double>>();
     m.record.error = vector(record.at("error"));
     m.record.median = vector(record.at("median"));
-    m.record.refused = record.at("refused").get<double>();
-    m.record.refined = record.at("refined").get<double>();
+    m.record.refused = number_at<double>(record, "refused");
+    m.record.refined = number_at<double>(record, "refined");
 
     m.weight = model.vector<double>("weight");
     m.features = m.weight.size();
@@ -202,8 +204,8 @@ LearnedModel LearnedModel::from_model(const io::Model& model) {
     std::size_t k = 0;
     for (const auto& entry : header.at("stages")) {
       LearnedStage stage;
-      stage.order = entry.at("order").get<int>();
-      const auto cells = entry.at("cells").get<std::size_t>();
+      stage.order = number_at<int>(entry, "order");
+      const auto cells = number_at<std::size_t>(entry, "cells");
       require(cells >= 1 && cells <= model.tensors.size(),
               formatted("says {} cells in stage {}, which it does not have", cells, k));
       if (cells > 1) {

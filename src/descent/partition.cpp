@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/formatted.h"
+#include "base/json.h"
 #include "descent/map_tensors.h"
 
 namespace sdm {
@@ -115,11 +116,10 @@ io::Model Partition<Scalar>::to_model() const {
   io::Model model;
   model.kind = "partition";
   const Cascade<Scalar>& first = cells.front();
-  model.header = nlohmann::json{{"cells", cells.size()},
-                                {"stages", first.stages()},
-                                {"state_size", first.state_size},
-                                {"template_known", first.template_known}}
-                     .dump();
+  model.header = json_text(nlohmann::json{{"cells", cells.size()},
+                                          {"stages", first.stages()},
+                                          {"state_size", first.state_size},
+                                          {"template_known", first.template_known}});
   for (std::size_t c = 0; c < cells.size(); ++c)
     put_maps(model, formatted("cell{}.", c), cells[c].maps);
   Matrix<Scalar> places(first.state_size, static_cast<Index>(starts.size()));
@@ -137,10 +137,11 @@ Partition<Scalar> Partition<Scalar>::from_model(const io::Model& model) {
   Cascade<Scalar> cascade;
   int count = 0, stages = 0;
   try {
-    const auto header = nlohmann::json::parse(model.header);
-    count = header.at("cells").get<int>();
-    stages = header.at("stages").get<int>();
-    cascade.state_size = header.at("state_size").get<Index>();
+    auto header = nlohmann::json::parse(model.header);
+    const Dismantling<nlohmann::json> after(header);
+    count = number_at<int>(header, "cells");
+    stages = number_at<int>(header, "stages");
+    cascade.state_size = number_at<Index>(header, "state_size");
     cascade.template_known = header.at("template_known").get<bool>();
   } catch (const nlohmann::json::exception& e) {
     throw Error(formatted("the header of the partition is not as expected: {}", e.what()));

@@ -6,6 +6,7 @@
 
 #include "base/formatted.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "sdm/base/error.h"
 
 namespace sdm::face {
@@ -74,14 +75,13 @@ void Adaptation::require_fits(const Model& model) const {
 io::Model Adaptation::to_model() const {
   io::Model file;
   file.kind = "face-adaptation";
-  file.header = nlohmann::ordered_json{
-      {"name", name},
-      {"fingerprint", formatted("{:016x}", fingerprint)},
-      {"stages", inverse_covariances.size()},
-      {"frames", frames},
-      {"provenance", provenance},
-      {"licence",
-       licence}}.dump(1);
+  file.header = json_text(nlohmann::ordered_json{{"name", name},
+                                                 {"fingerprint", formatted("{:016x}", fingerprint)},
+                                                 {"stages", inverse_covariances.size()},
+                                                 {"frames", frames},
+                                                 {"provenance", provenance},
+                                                 {"licence", licence}},
+                          1);
   for (std::size_t k = 0; k < inverse_covariances.size(); ++k)
     file.put(formatted("stage{}.inverse_covariance", k), io::to_tensor(inverse_covariances[k]));
   return file;
@@ -91,7 +91,8 @@ Adaptation Adaptation::from_model(const io::Model& file) {
   file.require_kind("face-adaptation");
   Adaptation state;
   try {
-    const auto header = nlohmann::json::parse(file.header);
+    auto header = nlohmann::json::parse(file.header);
+    const Dismantling<nlohmann::json> after(header);
     state.name = header.at("name");
     state.provenance = header.at("provenance");
     state.licence = header.at("licence");
@@ -101,8 +102,8 @@ Adaptation Adaptation::from_model(const io::Model& file) {
     if (error != std::errc() || end != text.data() + text.size())
       throw Error(formatted(
           "adaptation state: the fingerprint is '{}', expected 16 hexadecimal digits", text));
-    state.frames = header.at("frames");
-    const std::size_t stages = header.at("stages");
+    state.frames = number_at<decltype(state.frames)>(header, "frames");
+    const auto stages = number_at<std::size_t>(header, "stages");
     for (std::size_t k = 0; k < std::min(stages, file.tensors.size()); ++k)
       state.inverse_covariances.push_back(
           file.matrix<double>(formatted("stage{}.inverse_covariance", k)));

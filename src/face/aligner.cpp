@@ -41,7 +41,9 @@ const Alignment& Aligner::State::run(image::ByteView grey, const Similarity& sta
   descent.to_image(result.points);
   result.points.colwise() += descent.similarity().turned(model->label_offset);
   const Model& scored = model->base ? *model->base : *model;
-  if (std::isfinite(moved) && scored.confidence.known()) {
+  if (!result.points.allFinite()) {
+    result.score = 0;
+  } else if (std::isfinite(moved) && scored.confidence.known()) {
     result.score = scored.confidence.probability(descent.patch_sums());
     if (model->visibility.known())
       model->visibility.probabilities(descent.patches(), nearest, result.visible);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/formatted.h"
+#include "base/json.h"
 #include "sdm/base/error.h"
 #include "sdm/image/gradient_channels.h"
 
@@ -33,23 +34,13 @@ nlohmann::ordered_json template_json(const DetectorTemplate& one) {
   return {{"name", one.name}, {"roll", one.roll}, {"scale", one.scale}, {"bias", one.bias}};
 }
 
-// Not what a cast would make of it.
-int to_cells(const nlohmann::json& header, const char* name) {
-  const nlohmann::json& value = header.at(name);
-  const std::int64_t cells = value.is_number_integer() ? value.get<std::int64_t>() : 0;
-  require_detector(cells >= 1 && cells <= DetectorModel::kMaxCells,
-                   formatted("a window has {} {}, expected a whole number of cells, 1 to {}",
-                             value.dump(), name, DetectorModel::kMaxCells));
-  return static_cast<int>(cells);
-}
-
 DetectorTemplate to_template(const nlohmann::json& json, const io::Tensor& weights, int features,
                              std::size_t column) {
   DetectorTemplate one;
   one.name = json.at("name");
-  one.roll = json.at("roll");
-  one.scale = json.at("scale");
-  one.bias = json.at("bias");
+  one.roll = number_at<float>(json, "roll");
+  one.scale = number_at<float>(json, "scale");
+  one.bias = number_at<float>(json, "bias");
   const auto values = weights.as<std::int8_t>().subspan(column * static_cast<std::size_t>(features),
                                                         static_cast<std::size_t>(features));
   one.weights.assign(values.begin(), values.end());
@@ -100,7 +91,7 @@ io::Model DetectorModel::to_model() const {
   header["licence"] = licence;
   io::Model file;
   file.kind = "detector";
-  file.header = header.dump(1);
+  file.header = json_text(std::move(header), 1);
   const auto size = static_cast<std::size_t>(features());
   file.put("templates",
            io::to_tensor(std::span<const std::int8_t>(weights), {size, templates.size()}));
@@ -113,14 +104,15 @@ DetectorModel DetectorModel::from_model(const io::Model& file) {
   file.require_kind("detector");
   DetectorModel model;
   try {
-    const auto header = nlohmann::json::parse(file.header);
+    auto header = nlohmann::json::parse(file.header);
+    const Dismantling<nlohmann::json> after(header);
     model.name = header.at("name");
     model.provenance = header.value("provenance", "");
     model.licence = header.value("licence", "");
-    model.columns = to_cells(header, "columns");
-    model.rows = to_cells(header, "rows");
-    model.cell = header.at("cell");
-    model.threshold = header.at("threshold");
+    model.columns = number_at<int>(header, "columns");
+    model.rows = number_at<int>(header, "rows");
+    model.cell = number_at<float>(header, "cell");
+    model.threshold = number_at<float>(header, "threshold");
     const auto& templates = header.at("templates");
     // Before anything is multiplied or allocated.
     require_detector(
@@ -139,7 +131,7 @@ DetectorModel DetectorModel::from_model(const io::Model& file) {
       model.templates.push_back(to_template(templates[i], weights, model.features(), i));
     if (header.contains("gate")) {
       model.gate = to_template(header["gate"], weights_of("gate", 1), model.features(), 0);
-      model.gate_threshold = header["gate"].at("threshold");
+      model.gate_threshold = number_at<float>(header["gate"], "threshold");
     }
   } catch (const nlohmann::json::exception& error) {
     throw Error(formatted("detector model: the header is not one of a detector: {}", error.what()));

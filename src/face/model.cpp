@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/formatted.h"
+#include "base/json.h"
 #include "face/folding.h"
 #include "face/mirror.h"
 #include "sdm/base/error.h"
@@ -196,7 +197,7 @@ io::Model Model::to_model() const {
     for (const auto& [tensor_name, tensor] : inner.tensors) file.put("base." + tensor_name, tensor);
     file.put("from_base", io::to_tensor(from_base));
   }
-  file.header = header.dump(1);
+  file.header = json_text(std::move(header), 1);
   file.put("mean", io::to_tensor(mean));
   if (shape3d.cols() > 0) {
     file.put("shape3d", io::to_tensor(shape3d));
@@ -226,31 +227,38 @@ Model Model::from_model(const io::Model& file) {
   if (file.kind != kOnBase) file.require_kind("face");
   Model model;
   try {
-    const auto header = nlohmann::json::parse(file.header);
+    auto header = nlohmann::json::parse(file.header);
+    const Dismantling<nlohmann::json> after(header);
     model.name = header.at("name");
     model.provenance = header.at("provenance");
     model.licence = header.at("licence");
-    model.mirror = header.at("mirror").get<std::vector<int>>();
+    model.mirror = numbers_at<int>(header, "mirror");
     if (header.contains("point_names"))
       model.point_names = header.at("point_names").get<std::vector<std::string>>();
-    if (header.contains("label_offset"))
-      model.label_offset << header.at("label_offset").at(0), header.at("label_offset").at(1);
-    model.typical_step = header.at("typical_step");
-    model.recipe.unit = header.at("unit");
-    model.recipe.canvas = header.at("canvas");
-    model.recipe.shape_weight = header.at("shape_weight");
+    if (header.contains("label_offset")) {
+      const std::vector<float> offset = numbers_at<float>(header, "label_offset");
+      require(offset.size() == 2,
+              formatted("the labels' offset has {} numbers, expected 2", offset.size()));
+      model.label_offset << offset[0], offset[1];
+    }
+    model.typical_step = number_at<float>(header, "typical_step");
+    model.recipe.unit = number_at<float>(header, "unit");
+    model.recipe.canvas = number_at<float>(header, "canvas");
+    model.recipe.shape_weight = number_at<float>(header, "shape_weight");
     model.recipe.normalisation = normalisation_of(header.at("normalisation"));
     model.recipe.subpixel = header.at("subpixel");
-    model.recipe.patch_scale = header.at("patch_scale").get<std::vector<float>>();
+    model.recipe.patch_scale = numbers_at<float>(header, "patch_scale");
     for (const auto& one : header.at("boxes"))
-      model.boxes.push_back({one.at("detector"), one.at("scale"), one.at("dx"), one.at("dy"),
-                             one.at("sigma_x"), one.at("sigma_y"), one.at("sigma_log_scale")});
+      model.boxes.push_back({one.at("detector"), number_at<float>(one, "scale"),
+                             number_at<float>(one, "dx"), number_at<float>(one, "dy"),
+                             number_at<float>(one, "sigma_x"), number_at<float>(one, "sigma_y"),
+                             number_at<float>(one, "sigma_log_scale")});
     model.mean = file.matrix<float>("mean", 2);
     const Index n = model.points();
     if (file.kind == kOnBase) {
       io::Model inner;
       inner.kind = "face";
-      inner.header = header.at("base").dump();
+      inner.header = json_text(header.at("base"));
       const std::string prefix = "base.";
       for (const auto& [name, tensor] : file.tensors)
         if (name.starts_with(prefix)) inner.put(name.substr(prefix.size()), tensor);
@@ -271,15 +279,16 @@ Model Model::from_model(const io::Model& file) {
     }
     for (const auto& one : header.at("stages")) {
       const std::string stage = formatted("stage{}.", model.maps.size());
-      StageRecipe& part =
-          model.recipe.stages.emplace_back(one.at("cells"), one.at("cell"), one.at("redraw"));
-      part.points = one.value("points", part.points);
-      part.shape_scale = one.value("shape_scale", part.shape_scale);
-      const Index rank = one.at("rank");
+      StageRecipe& part = model.recipe.stages.emplace_back(number_at<int>(one, "cells"),
+                                                           number_at<float>(one, "cell"),
+                                                           one.at("redraw").get<bool>());
+      if (one.contains("points")) part.points = numbers_at<int>(one, "points");
+      if (one.contains("shape_scale")) part.shape_scale = number_at<float>(one, "shape_scale");
+      const auto rank = number_at<Index>(one, "rank");
       CompactMap map;
       map.values = file.tensor(stage + "patches");
       map.scale = file.tensor(stage + "patches.scale");
-      map.even = one.at("even");
+      map.even = number_at<Index>(one, "even");
       map.shape = file.matrix<float>(stage + "shape", rank, 2 * n);
       map.left = file.matrix<float>(stage + "left", 2 * part.count(n), rank);
       map.bias = file.vector<float>(stage + "bias", 2 * part.count(n));

@@ -1,5 +1,7 @@
 #include "sdm/face/recipe.h"
 
+#include <cstdint>
+
 #include "base/formatted.h"
 #include "face/mirror.h"
 #include "sdm/base/error.h"
@@ -44,6 +46,8 @@ void Recipe::validate() const {
           formatted("the canvas has {} px a unit, expected 8 to 512", unit));
   require(canvas >= 1 && canvas <= 8,
           formatted("the canvas is {} units wide, expected 1 to 8", canvas));
+  require(canvas_size() <= kMaxCanvas,
+          formatted("the canvas is {} px wide, expected at most {}", canvas_size(), kMaxCanvas));
   require(shape_weight >= 0 && shape_weight <= 1e4F,
           formatted("the shape weight is {}, expected 0 to 10000", shape_weight));
   require(!stages.empty() && stages.size() <= 64,
@@ -51,6 +55,11 @@ void Recipe::validate() const {
   require(stages.front().points.empty(),
           formatted("the first stage sees {} points, expected all: later ones may see a part",
                     stages.front().points.size()));
+  std::int64_t drawn = 0;
+  for (const StageRecipe& stage : stages)
+    if (stage.redraw) drawn += std::int64_t{canvas_size()} * canvas_size();
+  require(drawn <= kMaxDrawn,
+          formatted("the stages draw {} pixels of a face, expected at most {}", drawn, kMaxDrawn));
   for (std::size_t i = 0; i < stages.size(); ++i) {
     require(stages[i].shape_scale >= 0 && stages[i].shape_scale <= 1e3F,
             formatted("the shape of stage {} is scaled by {}, expected 0 to 1000", i,

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/formatted.h"
+#include "base/json.h"
 #include "io/crc32c.h"
 #include "io/format.h"
 #include "sdm/base/error.h"
@@ -91,8 +92,9 @@ void check_header(std::string_view header) {
     return true;
   };
   try {
-    if (!json::parse(header, shallow).is_object())
-      throw Error("the JSON header is not an object: expected {...}");
+    json parsed = json::parse(header, shallow);
+    const Dismantling<json> after(parsed);
+    if (!parsed.is_object()) throw Error("the JSON header is not an object: expected {...}");
   } catch (const json::parse_error& error) {
     throw Error(formatted("the JSON header is broken at byte {} of {}", error.byte, header.size()));
   } catch (const json::out_of_range&) {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/formatted.h"
+#include "base/json.h"
 #include "sdm/base/error.h"
 #include "sdm/io/model.h"
 
@@ -65,7 +66,8 @@ std::string shape_in_words(const Shape& shape) {
 }  // namespace
 
 std::string describe(const Model& model) {
-  const json header = json::parse(model.header, nullptr, false);
+  json header = json::parse(model.header, nullptr, false);
+  const Dismantling<json> after(header);
   if (!header.is_object()) throw Error("the model's header is not a JSON object");
   std::uint64_t bytes = 0;
   std::size_t widest = 0;

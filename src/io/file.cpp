@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -70,9 +69,19 @@ fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-// A new file beside `target`, removed again unless it became `target`.
-class Temporary {
+// A link stays a link: what it points to is replaced.
+fs::path followed(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
+}
+
+}  // namespace
+
+// A new file beside its target, removed again unless it became the target.
+class OutputFile::Temporary {
  public:
+  struct Itself {};  // no file that can be replaced: a pipe, a device
+
   explicit Temporary(const fs::path& target) {
     // The number passes over the files of other writers and what a killed one left behind.
     for (int number = 0;; ++number) {
@@ -80,10 +89,16 @@ class Temporary {
       path_ += formatted(".{}.tmp", number);
       file_ = std::fopen(path_.string().c_str(), "wbx");
       if (file_) break;
-      if (errno != EEXIST)
+      if (errno != EEXIST) {
+        path_.clear();
         fail(formatted("create a file in the folder {}", folder_of(target).string()), errno);
+      }
     }
     std::setvbuf(file_, nullptr, _IONBF, 0);  // so that a full disk is told by the write
+  }
+  Temporary(Itself, const fs::path& target) : file_(std::fopen(target.string().c_str(), "wb")) {
+    if (!file_) fail("write", errno);
+    std::setvbuf(file_, nullptr, _IONBF, 0);
   }
   Temporary(const Temporary&) = delete;
   Temporary& operator=(const Temporary&) = delete;
@@ -96,8 +111,8 @@ class Temporary {
     std::error_code ignored;
     fs::permissions(path_, fs::status(other, ignored).permissions(), ignored);
   }
-  void write(std::span<const std::byte> bytes) {
-    if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) fail("write", errno);
+  void write(std::string_view text) {
+    if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) fail("write", errno);
   }
   void flush() {
     if (const int error = flush_to_disk(file_); error != 0) fail("write to the disk", error);
@@ -105,6 +120,7 @@ class Temporary {
   void become(const fs::path& target) {
     // Some file systems tell only here that the disk is full.
     if (std::fclose(std::exchange(file_, nullptr)) != 0) fail("write to the disk", errno);
+    if (path_.empty()) return;
     std::error_code error;
     fs::rename(path_, target, error);
     if (error) fail("replace the old file", error.value());
@@ -115,14 +131,6 @@ class Temporary {
   fs::path path_;
   std::FILE* file_ = nullptr;
 };
-
-// A link stays a link: what it points to is replaced.
-fs::path followed(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
-}
-
-}  // namespace
 
 Model read(const fs::path& path, const Limits& limits) {
   return at(path, [&] {
@@ -140,52 +148,87 @@ Model map(const fs::path& path, const Limits& limits) {
 }
 
 void write(const fs::path& path, const Model& model) {
+  OutputFile file(path, OutputFile::Target::regular);
   at(path, [&] {
-    const fs::path target = followed(path);
-    const bool replaces = check_regular(target, "file name");
-    Temporary temporary(target);
-    if (replaces) temporary.take_rights_of(target);
-    serialize(model, [&](auto piece) { temporary.write(piece); });
-    temporary.flush();
-    temporary.become(target);
-    // The file is whole already, so that a failure here is none.
-    flush_folder(folder_of(target));
+    serialize(model, [&](std::span<const std::byte> piece) {
+      file.temporary_->write({reinterpret_cast<const char*>(piece.data()), piece.size()});
+    });
   });
+  file.finish(true);
 }
 
-std::string read_text(const fs::path& path) {
+std::string read_text(const fs::path& path, const TextLimits& limits) {
   return at(path, [&] {
+    const auto too_long = [&] {
+      return Error(formatted("has more than {} bytes, the limit of a text file", limits.bytes));
+    };
     std::error_code ignored;
     if (fs::is_directory(path, ignored)) throw Error("is a folder, expected a file");
+    if (fs::is_fifo(path, ignored)) {
+      if (auto pipe = read_pipe(path, limits.bytes, limits.pipe_seconds)) {
+        if (pipe->error == ETIMEDOUT)
+          throw Error(
+              formatted("is a pipe into which nobody writes; waited {} s", limits.pipe_seconds));
+        if (pipe->error != 0) fail("read", pipe->error);
+        if (pipe->text.size() > limits.bytes) throw too_long();
+        return std::move(pipe->text);
+      }
+    }
     errno = 0;
     std::ifstream file(path, std::ios::binary);
     if (!file)
       throw Error(
           formatted("cannot be opened for reading: {}", std::generic_category().message(errno)));
-    std::string text(std::istreambuf_iterator<char>(file), {});
+    std::string text;
+    std::array<char, 65536> buffer;
+    while (file) {
+      file.read(buffer.data(), buffer.size());
+      text.append(buffer.data(), static_cast<std::size_t>(file.gcount()));
+      if (text.size() > limits.bytes) throw too_long();
+    }
     if (file.bad()) fail("read", errno);
     return text;
   });
 }
 
-TextLines read_lines(const fs::path& path) { return {path.string(), read_text(path)}; }
+TextLines read_lines(const fs::path& path, const TextLimits& limits) {
+  return {path.string(), read_text(path, limits)};
+}
 
 void write_text(const fs::path& path, std::string_view text) {
-  at(path, [&] {
+  OutputFile file(path);
+  file.write(text);
+  file.finish();
+}
+
+OutputFile::OutputFile(const fs::path& path, Target kind) : path_(path) {
+  at(path_, [&] {
     std::error_code ignored;
-    if (fs::is_other(fs::status(path, ignored))) {
-      errno = 0;
-      std::ofstream file(path, std::ios::binary);
-      if (!file.write(text.data(), static_cast<std::streamsize>(text.size())).flush())
-        fail("write", errno);
+    if (kind == Target::any && fs::is_other(fs::status(path_, ignored))) {
+      temporary_ = std::make_unique<Temporary>(Temporary::Itself(), path_);
       return;
     }
-    const fs::path target = followed(path);
-    const bool replaces = check_regular(target, "file name");
-    Temporary temporary(target);
-    if (replaces) temporary.take_rights_of(target);
-    temporary.write(std::as_bytes(std::span<const char>(text.data(), text.size())));
-    temporary.become(target);
+    target_ = followed(path_);
+    const bool replaces = check_regular(target_, "file name");
+    temporary_ = std::make_unique<Temporary>(target_);
+    if (replaces) temporary_->take_rights_of(target_);
+  });
+}
+
+OutputFile::OutputFile(OutputFile&&) noexcept = default;
+OutputFile& OutputFile::operator=(OutputFile&&) noexcept = default;
+OutputFile::~OutputFile() = default;
+
+void OutputFile::write(std::string_view text) {
+  at(path_, [&] { temporary_->write(text); });
+}
+
+void OutputFile::finish(bool to_disk) {
+  at(path_, [&] {
+    if (to_disk) temporary_->flush();
+    temporary_->become(target_);
+    // The file is whole already, so that a failure here is none.
+    if (to_disk) flush_folder(folder_of(target_));
   });
 }
 

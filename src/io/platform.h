@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 namespace sdm::io {
 
@@ -19,6 +21,16 @@ struct Pages {
 
 /// None where a file cannot be opened or mapped: reading it then works, or says why it does not.
 std::optional<Pages> map_pages(const std::filesystem::path& path);
+
+/// What comes through a pipe to its end, at most `most + 1` bytes. None where the path is no pipe.
+/// Gives no text but an error number where it cannot be read: ETIMEDOUT where nobody opened it for
+/// writing within `seconds`.
+struct PipeText {
+  std::string text;
+  int error = 0;
+};
+std::optional<PipeText> read_pipe(const std::filesystem::path& path, std::uint64_t most,
+                                  double seconds);
 
 /// Waits until the disk has what was written. Gives the error number, 0 for success.
 int flush_to_disk(std::FILE* file);

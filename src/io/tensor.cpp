@@ -188,11 +188,12 @@ Quantized quantize(const Tensor& matrix, ScalePer per) {
     throw Error(formatted("{} holds a number that is not finite", describe(matrix)));
   const bool by_column = per == ScalePer::column;
   const Eigen::Index lines = by_column ? x.cols() : x.rows();
-  Vector<float> scale(lines);
+  Vector<float> scale = Vector<float>::Zero(lines);
   Matrix<double> q(x.rows(), x.cols());
-  for (Eigen::Index i = 0; i < lines; ++i) {
+  // A matrix without numbers has no lines to take a pointer to.
+  for (Eigen::Index i = 0; x.size() > 0 && i < lines; ++i) {
     const Vector<double> line = by_column ? Vector<double>(x.col(i)) : Vector<double>(x.row(i));
-    const double largest = line.size() == 0 ? 0 : line.cwiseAbs().maxCoeff();
+    const double largest = line.cwiseAbs().maxCoeff();
     // Rounding the factor up keeps |q| <= 127 without clipping, hence the bound of half a step.
     float s = static_cast<float>(largest / 127);
     if (127.0 * s < largest) s = std::nextafter(s, std::numeric_limits<float>::infinity());

@@ -8,7 +8,9 @@
 #ifdef SDM_HAVE_OPENBLAS
 #include <cblas.h>
 
+#include <cstddef>
 #include <mutex>
+#include <new>
 
 extern "C" {
 void spotrf_(const char* uplo, const int* n, float* a, const int* lda, int* info);
@@ -31,9 +33,17 @@ namespace sdm::linear::blas {
 namespace {
 std::mutex mutex;
 int living = 0, threads_before = 1;  // guarded by the mutex
+
+// OpenBLAS takes a buffer of 128 MB when it is first called, and where it gets none it asks again for
+// ever. So we ask before it does.
+void require_memory() {
+  constexpr std::size_t kBuffer = std::size_t{160} << 20;
+  ::operator delete(::operator new(kBuffer));
+}
 }  // namespace
 
 SingleThreaded::SingleThreaded() {
+  require_memory();
   const std::lock_guard lock(mutex);
   if (living++ > 0) return;
   threads_before = openblas_get_num_threads();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/formatted.h"
+#include "base/json.h"
 #include "pose/batch.h"
 #include "pose/check.h"
 #include "pose/state.h"
@@ -205,13 +206,12 @@ Estimator Estimator::with_camera(const Camera& camera) const {
 io::Model Estimator::to_model() const {
   io::Model model;
   model.kind = "pose";
-  model.header = nlohmann::ordered_json{
+  model.header = json_text(nlohmann::ordered_json{
       {"points", object_.cols()},
       {"stages", stages()},
       {"cells", cells_.size()},
       {"camera", {{"fx", camera_.fx}, {"fy", camera_.fy}, {"cx", camera_.cx}, {"cy", camera_.cy}}},
-      {"provenance",
-       provenance_}}.dump();
+      {"provenance", provenance_}});
   model.put("object", io::to_tensor(object_));
   Vector<double> box(13);
   const Rotation& q = range_.centre.rotation;
@@ -241,10 +241,12 @@ Estimator Estimator::from_model(const io::Model& model) {
   Camera camera;
   std::string provenance;
   try {
-    const auto header = nlohmann::json::parse(model.header);
+    auto header = nlohmann::json::parse(model.header);
+    const Dismantling<nlohmann::json> after(header);
     const auto& stored = header.at("camera");
     provenance = header.at("provenance");
-    camera = {stored.at("fx"), stored.at("fy"), stored.at("cx"), stored.at("cy")};
+    camera = {number_at<double>(stored, "fx"), number_at<double>(stored, "fy"),
+              number_at<double>(stored, "cx"), number_at<double>(stored, "cy")};
   } catch (const nlohmann::json::exception& error) {
     throw Error(formatted("the pose model's header has no camera: {}", error.what()));
   }

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/formatted.h"
+#include "base/json.h"
 #include "descent/map_tensors.h"
 #include "rigid/state.h"
 #include "sdm/base/error.h"
@@ -24,16 +25,16 @@ nlohmann::ordered_json to_json(const Canvas& canvas) {
 
 Canvas canvas_from(const nlohmann::json& json) {
   Canvas canvas;
-  canvas.width = json.at("width");
-  canvas.height = json.at("height");
-  canvas.unit = json.at("unit");
-  canvas.hog.cell = json.at("cell");
-  canvas.hog.radius = json.at("radius");
-  canvas.hog.epsilon = json.at("epsilon");
+  canvas.width = number_at<int>(json, "width");
+  canvas.height = number_at<int>(json, "height");
+  canvas.unit = number_at<double>(json, "unit");
+  canvas.hog.cell = number_at<int>(json, "cell");
+  canvas.hog.radius = number_at<int>(json, "radius");
+  canvas.hog.epsilon = number_at<float>(json, "epsilon");
   canvas.hog.normalisation = image::Normalisation::l2;
-  if (json.at("normalisation") != kNormalisation)
+  if (json.at("normalisation").get_ref<const std::string&>() != kNormalisation)
     throw Error(formatted("the tracker's HoG has a normalisation {}, expected \"{}\"",
-                          json.at("normalisation").dump(), kNormalisation));
+                          json_text(json.at("normalisation")), kNormalisation));
   return canvas;
 }
 
@@ -94,7 +95,7 @@ io::Model TrackerModel::to_model() const {
   for (const Canvas& canvas : canvases) canvas_list.push_back(to_json(canvas));
   io::Model model;
   model.kind = "rigid";
-  model.header = nlohmann::ordered_json{
+  model.header = json_text(nlohmann::ordered_json{
       {"motion", to_string(motion)},
       {"width", shape.width},
       {"height", shape.height},
@@ -105,8 +106,7 @@ io::Model TrackerModel::to_model() const {
       {"pixels", pixels.known() ? to_json(pixels.canvas) : nlohmann::ordered_json()},
       {"scored", score.known()},
       {"scan", scan},
-      {"provenance",
-       provenance}}.dump();
+      {"provenance", provenance}});
   if (pixels.known()) {
     model.put("pixels", io::to_tensor(pixels.pixels));
     model.put("slope_u", io::to_tensor(pixels.slope_u));
@@ -135,13 +135,14 @@ TrackerModel TrackerModel::from_model(const io::Model& model) {
   int stages = 0;
   bool polished = false, scored = false;
   try {
-    const auto header = nlohmann::json::parse(model.header);
+    auto header = nlohmann::json::parse(model.header);
+    const Dismantling<nlohmann::json> after(header);
     tracker.motion = motion_from_string(header.at("motion"));
-    tracker.shape = {header.at("width"), header.at("height")};
-    tracker.lost_above = header.at("lost_above");
+    tracker.shape = {number_at<double>(header, "width"), number_at<double>(header, "height")};
+    tracker.lost_above = number_at<double>(header, "lost_above");
     tracker.provenance = header.at("provenance");
-    stages = header.at("stages");
-    tracker.stage_canvas = header.at("stage_canvas").get<std::vector<int>>();
+    stages = number_at<int>(header, "stages");
+    tracker.stage_canvas = numbers_at<int>(header, "stage_canvas");
     for (const auto& canvas : header.at("canvases"))
       tracker.canvases.push_back(canvas_from(canvas));
     // Trackers of earlier versions have none of these.

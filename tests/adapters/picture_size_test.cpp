@@ -7,7 +7,9 @@
 #include <sstream>
 
 #include "sdm/base/error.h"
+#include "sdm/io/file.h"
 #include "sdm/opencv/image.h"
+#include "tests/io/expect_error.h"
 #include "tests/temporary_folder.h"
 
 namespace sdm::opencv {
@@ -51,6 +53,44 @@ TEST(PictureSize, WhatIsNoPictureIsNamed) {
   for (const char* text : {"", "junk", "\xFF\xD8", "\xFF\xD8\xFF\xC0", "\x89PNG\r\n\x1a\n"})
     EXPECT_THROW(picture_size(folder.write("a.jpg", text)), Error);
   EXPECT_THROW(picture_size(folder / "none.png"), Error);
+}
+
+// OpenCV gives the part that is there and grey below it.
+TEST(APicture, ThatIsCutIsRefused) {
+  const TemporaryFolder folder;
+  cv::Mat picture(60, 80, CV_8UC3);
+  cv::randu(picture, 0, 255);
+  for (const char* name : {"a.png", "a.jpg", "a.bmp", "a.ppm", "a.tif", "a.webp"}) {
+    cv::imwrite((folder / name).string(), picture);
+    const std::string whole = io::read_text(folder / name);
+    EXPECT_NO_THROW(read_grey(folder / name)) << name;
+    for (const double share : {0.1, 0.5, 0.9, 0.99})
+      EXPECT_THROW(
+          read_grey(folder.write(name, whole.substr(0, std::size_t(share * double(whole.size()))))),
+          Error)
+          << name << " " << share;
+  }
+}
+
+// Its thumbnail has an end of its own.
+TEST(APicture, WithAWholePictureInItsHeaderIsCutAllTheSame) {
+  const TemporaryFolder folder;
+  cv::imwrite((folder / "a.jpg").string(), cv::Mat(30, 41, CV_8UC1, cv::Scalar(90)));
+  const std::string jpeg = io::read_text(folder / "a.jpg");
+  const std::size_t length = jpeg.size() + 2;
+  const std::string with = jpeg.substr(0, 2) + "\xFF\xE1" + char(length / 256) +
+                           char(length % 256) + jpeg + jpeg.substr(2);
+  EXPECT_NO_THROW(read_grey(folder.write("b.jpg", with)));
+  EXPECT_THROW(read_grey(folder.write("b.jpg", with.substr(0, with.size() - 40))), Error);
+}
+
+TEST(APicture, OfTooManyPixelsIsRefusedByItsHeader) {
+  const TemporaryFolder folder;
+  cv::imwrite((folder / "a.png").string(), cv::Mat(30, 41, CV_8UC1, cv::Scalar(90)));
+  EXPECT_NO_THROW(check_picture(folder / "a.png", {.pixels = 1230}));
+  io::expect_error([&] { check_picture(folder / "a.png", {.pixels = 1229}); },
+                   "41 x 30 pixels, the limit is 1229");
+  io::expect_error([&] { check_picture(folder / "a.png", {.bytes = 10}); }, "more than 10 bytes");
 }
 
 }  // namespace

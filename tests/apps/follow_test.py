@@ -235,8 +235,8 @@ def test_bad_input_is_told_and_leaves_the_output_alone(folder, frames):
     assert "no such file or folder" in told.stderr, told
     told = run("reproduce", "rigid", "-o", folder / "report", "--video", folder / "noise.mp4", *box, code=1)
     assert "cannot be read as a video" in told.stderr and "[ WARN" not in told.stderr, told
-    assert "cannot be written" in run("follow", frames, *box, "--json", folder / "no" / "x", code=1).stderr
-    assert "cannot be written" in run("follow", frames, *box, "-o", folder / "no" / "x.mp4", code=1).stderr
+    assert "cannot make the folder" in run("follow", frames, *box, "--json", folder / "noise.mp4" / "x", code=1).stderr
+    assert "cannot make the folder" in run("follow", frames, *box, "-o", folder / "noise.mp4" / "x.mp4", code=1).stderr
 
 
 with tempfile.TemporaryDirectory() as temporary:

@@ -62,5 +62,23 @@ TEST(Text, IsANumberWholeAndFiniteOrNone) {
   EXPECT_THAT([] { to_numbers("1 two"); }, ThrowsMessage<Error>("'two', expected a number"));
 }
 
+TEST(Utf8, IsKnownByItsBytes) {
+  for (const char* good : {"", "plain", "\xC3\xA4", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\x7F"})
+    EXPECT_TRUE(is_utf8(good)) << good;
+  // Cut, alone, overlong, a surrogate, beyond the last.
+  for (const char* bad : {"\xC3", "\xA4", "\xC0\xAF", "\xE0\x80\xAF", "\xED\xA0\x80",
+                          "\xF4\x90\x80\x80", "\xFF", "a\xE2\x82z"})
+    EXPECT_FALSE(is_utf8(bad)) << bad;
+}
+
+TEST(APrintableText, HoldsNothingThatATerminalObeys) {
+  EXPECT_EQ(printable("a\tb\n\xC3\xA4"), "a\tb\n\xC3\xA4");
+  EXPECT_EQ(printable("\x1b[31mred\r\x7f"), "\\x1b[31mred\\x0d\\x7f");
+  EXPECT_EQ(printable("\xC2\x9B"
+                      "31m"),
+            "\\xc2\\x9b31m");  // the same in one character
+  EXPECT_EQ(printable("m\xff.sdm"), "m\\xff.sdm");
+}
+
 }  // namespace
 }  // namespace sdm

@@ -106,7 +106,7 @@ TEST(Cascade, RefusesAModelThatIsNotOne) {
       [](io::Model& m) {
         m.header = R"({"stages": "3", "state_size": 4, "template_known": true})";
       },
-      "the header of the cascade is not as expected");
+      "'stages' is \"3\", expected a whole number");
   refuse(
       [](io::Model& m) { m.header = R"({"stages": 3, "state_size": -4, "template_known": true})"; },
       "the cascade's states have -4 values");

@@ -66,5 +66,18 @@ TEST(AnAligner, SaysWhatIsWrongWithItsInput) {
                Error);
 }
 
+// Maps that are finite and still throw every point out of what a float holds.
+TEST(AnAligner, GivesNoScoreToPointsThatAreNotFinite) {
+  const TrainingFace face = drawn_faces(1, 7).front();
+  for (const float huge : {1e6F, 1e30F, 3e38F}) {
+    Model model = drawn_training().model;
+    for (CompactMap& map : model.maps) map.bias.setConstant(huge);
+    Aligner aligner(model);
+    const Alignment& fit = aligner.align(face.picture, face.boxes.front());
+    EXPECT_TRUE(fit.points.allFinite() || fit.score == 0) << huge << ": " << fit.score;
+    EXPECT_TRUE(fit.score >= 0 && fit.score <= 1) << huge << ": " << fit.score;
+  }
+}
+
 }  // namespace
 }  // namespace sdm::face

@@ -94,5 +94,45 @@ TEST(AModelFile, WithASingleNumberForTheConfidenceIsRefused) {
   EXPECT_THROW(Model::from_model(file), Error);
 }
 
+// A cast would make small numbers of them.
+TEST(AModelFile, WithNumbersBeyondTheirTypeIsRefused) {
+  const io::Model good = drawn_training().model.to_model();
+  const auto with = [&](const std::string& from, const std::string& to) {
+    io::Model file = good;
+    const std::size_t at = file.header.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    file.header.replace(at, from.size(), to);
+    return file;
+  };
+  for (const char* number : {"1e30", "4294967299", "-9223372036854775808", "1.5", "\"4\"", "[]"})
+    EXPECT_THAT(
+        [&] {
+          Model::from_model(
+              with("\"cells\": ", std::string("\"cells\": ") + number + ", \"old\": "));
+        },
+        ThrowsMessage<Error>(HasSubstr("'cells' is")))
+        << number;
+  EXPECT_THAT([&] { Model::from_model(with("\"unit\": ", "\"unit\": 1e300, \"old\": ")); },
+              ThrowsMessage<Error>(HasSubstr("'unit' is 1e+300")));
+}
+
+TEST(AModelFile, WithANameThatIsNotUtf8IsKeptAllTheSame) {
+  Model model = drawn_training().model;
+  model.name = "m\xff";
+  EXPECT_EQ(Model::from_model(model.to_model()).name, "m\xEF\xBF\xBD");
+}
+
+TEST(AModelFile, ThatWouldCostTooMuchIsRefused) {
+  Model model = drawn_training().model;
+  model.recipe.unit = 512;
+  model.recipe.canvas = 8;
+  EXPECT_THAT([&] { model.validate(); }, ThrowsMessage<Error>(HasSubstr("4096 px wide")));
+  model.recipe.canvas = 2;
+  const StageRecipe redrawn{1, 8, true};
+  model.recipe.stages.assign(64, redrawn);
+  EXPECT_THAT([&] { model.recipe.validate(); },
+              ThrowsMessage<Error>(HasSubstr("expected at most 16777216")));
+}
+
 }  // namespace
 }  // namespace sdm::face

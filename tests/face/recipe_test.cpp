@@ -27,7 +27,10 @@ TEST(ARecipe, IsTakenUpToTheEndsOfItsRanges) {
   EXPECT_NO_THROW(good_recipe().validate());
   const std::function<void(Recipe&)> ends[] = {
       [](Recipe& r) { r.unit = 8; },
-      [](Recipe& r) { r.unit = 512; },
+      [](Recipe& r) {
+        r.unit = 512;
+        r.canvas = 2;
+      },
       [](Recipe& r) { r.canvas = 1; },
       [](Recipe& r) { r.canvas = 8; },
       [](Recipe& r) { r.shape_weight = 0; },

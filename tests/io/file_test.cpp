@@ -69,6 +69,19 @@ TEST_F(ModelFile, GivesBackTheModelByReadingAndByMapping) {
   EXPECT_EQ(files_in_folder(), 1u);
 }
 
+struct AnyModel {
+  Model model;
+  static AnyModel from_model(const Model& model) { return {model}; }
+};
+
+// As `cp new.sdm live.sdm` does it: pages of the file would be gone.
+TEST_F(ModelFile, MayBeChangedInPlaceOnceItIsLoaded) {
+  write(path_, large_model(2));
+  const auto loaded = load<AnyModel>(path_);
+  std::ofstream(path_, std::ios::trunc) << "";
+  EXPECT_EQ(loaded.model, large_model(2));
+}
+
 // The example of docs/model-file.md.
 TEST_F(ModelFile, KeepsAPoseModelAsThePageShows) {
   const Eigen::MatrixXd R0 = Eigen::MatrixXd::Ones(6, 16), R1 = 2 * R0;

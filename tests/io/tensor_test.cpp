@@ -173,5 +173,13 @@ TEST(Tensor, RefusesAScaleOfAnotherShape) {
                "scale f32 [2, 1] of i8 [3, 4]: expected f32 [1, 4] or [3, 1]");
 }
 
+TEST(Quantize, TakesAMatrixWithoutNumbers) {
+  for (const ScalePer per : {ScalePer::row, ScalePer::column}) {
+    const Quantized quantized = quantize(to_tensor(Eigen::MatrixXf(3, 0)), per);
+    EXPECT_EQ(quantized.values.shape(), (Shape{3, 0}));
+    EXPECT_EQ(quantized.scale.shape(), per == ScalePer::row ? (Shape{3, 1}) : (Shape{1, 0}));
+  }
+}
+
 }  // namespace
 }  // namespace sdm::io

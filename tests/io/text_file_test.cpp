@@ -65,5 +65,44 @@ TEST(TextFile, TellsWhyItCannotBeReadOrWritten) {
                "a.txt: cannot create a file in the folder");
 }
 
+TEST(TextFile, IsRefusedBeyondItsLimit) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.write("a.txt", "twelve bytes");
+  EXPECT_EQ(read_text(path, {.bytes = 12}), "twelve bytes");
+  expect_error([&] { read_text(path, {.bytes = 11}); }, "a.txt: has more than 11 bytes");
+  const fs::path pipe = folder / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer([&] { write_text(pipe, "twelve bytes"); });
+  expect_error([&] { read_text(pipe, {.bytes = 11}); }, "pipe: has more than 11 bytes");
+  writer.join();
+}
+
+#ifndef SDM_STANDARD_ONLY
+TEST(TextFile, WaitsForNobodyForever) {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  expect_error([&] { read_text(path, {.pipe_seconds = 0.05}); },
+               "pipe: is a pipe into which nobody writes");
+}
+#endif
+
+TEST(AnOutputFile, TakesItsNameWhenItIsFinishedAndNotBefore) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.write("a.txt", "old");
+  {
+    OutputFile file(path);
+    file.write("half of ");
+    EXPECT_EQ(read_text(path), "old");
+  }
+  EXPECT_EQ(read_text(path), "old");
+  OutputFile file(path);
+  file.write("the ");
+  file.write("new one");
+  file.finish();
+  EXPECT_EQ(read_text(path), "the new one");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
+}
+
 }  // namespace
 }  // namespace sdm::io

@@ -31,6 +31,12 @@ std::vector<std::string> split_words(std::string_view line, std::string_view sep
 /// The opposite: in quotes where the text holds a separator, a quote or a line end.
 std::string quoted(const std::string& text, std::string_view separators = ", \t");
 
+/// Whether a text is well-formed UTF-8, as every reader of JSON wants it.
+bool is_utf8(std::string_view text);
+/// The text with `\x1b` and the like in place of what a terminal would obey: control characters but
+/// line ends and tabs, and bytes that are no UTF-8.
+std::string printable(std::string_view text);
+
 /// The number that a text is, blanks around it aside; none where it is something else, or nothing
 /// that a float can hold, such as `inf`.
 std::optional<double> number_in(std::string_view text);

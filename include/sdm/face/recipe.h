@@ -37,6 +37,11 @@ struct StageRecipe {
 /// current shape (all points) less the mean shape, in face units, times `shape_weight`: what the
 /// points so far say of one another.
 struct Recipe {
+  /// What a model may cost, whoever made it: the side of a canvas in pixels, and the pixels that all
+  /// stages draw of one face (about 50 MB and half a second).
+  static constexpr int kMaxCanvas = 1024;
+  static constexpr int kMaxDrawn = 1 << 24;
+
   float unit = 40;         // canvas pixels for one unit of the face (the eyes' outer corners)
   float canvas = 2.6F;     // side of the canvas in units
   float shape_weight = 8;  // 0: patches alone

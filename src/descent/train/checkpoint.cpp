@@ -7,18 +7,48 @@
 
 #include "base/formatted.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "descent/map_tensors.h"
 #include "sdm/base/error.h"
 #include "sdm/io/file.h"
 
 namespace sdm {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageSummary, stage, error_before, error_after, penalty,
-                                   penalty_factor, penalty_factors, features, components, rank,
-                                   dual, seconds)
-
 namespace detail {
 namespace {
+
+// Value by value: a list of them would be taken apart by nlohmann's destructor, which takes memory.
+nlohmann::json to_json(const StageSummary& s) {
+  nlohmann::json json;
+  json["stage"] = s.stage;
+  json["error_before"] = s.error_before;
+  json["error_after"] = s.error_after;
+  json["penalty"] = s.penalty;
+  json["penalty_factor"] = s.penalty_factor;
+  json["penalty_factors"] = s.penalty_factors;
+  json["features"] = s.features;
+  json["components"] = s.components;
+  json["rank"] = s.rank;
+  json["dual"] = s.dual;
+  json["seconds"] = s.seconds;
+  return json;
+}
+
+StageSummary stage_summary(const nlohmann::json& json) {
+  StageSummary s;
+  s.stage = number_at<int>(json, "stage");
+  s.error_before = number_at<double>(json, "error_before");
+  s.error_after = number_at<double>(json, "error_after");
+  s.penalty = number_at<double>(json, "penalty");
+  s.penalty_factor = number_at<double>(json, "penalty_factor");
+  s.penalty_factors = numbers_at<double>(json, "penalty_factors");
+  s.features = number_at<Index>(json, "features");
+  s.components = number_at<Index>(json, "components");
+  s.rank = number_at<Index>(json, "rank");
+  s.dual = json.at("dual").get<bool>();
+  s.seconds = number_at<double>(json, "seconds");
+  return s;
+}
 
 // A sample goes half way to its target in every stage, so that features, difference and step all
 // have their say.
@@ -99,9 +129,12 @@ template <class Scalar>
 void write_checkpoint(const std::string& path, const Checkpoint<Scalar>& checkpoint) {
   io::Model model;
   model.kind = "checkpoint";
-  model.header = nlohmann::json{{"fingerprint", formatted("{:016x}", checkpoint.fingerprint)},
-                                {"stages", checkpoint.stages}}
-                     .dump();
+  auto stages = nlohmann::json::array();
+  for (const StageSummary& stage : checkpoint.stages) stages.push_back(to_json(stage));
+  nlohmann::json header;
+  header["fingerprint"] = formatted("{:016x}", checkpoint.fingerprint);
+  header["stages"] = std::move(stages);
+  model.header = json_text(std::move(header));
   model.put("states", io::to_tensor(checkpoint.states));
   put_maps(model, "", checkpoint.maps);
   for (std::size_t k = 0; k < checkpoint.inverse_covariances.size(); ++k)
@@ -116,9 +149,10 @@ Checkpoint<Scalar> read_checkpoint(const std::string& path, std::uint64_t finger
   Checkpoint<Scalar> checkpoint;
   std::string found;
   try {
-    const auto header = nlohmann::json::parse(model.header);
+    auto header = nlohmann::json::parse(model.header);
+    const Dismantling<nlohmann::json> after(header);
     found = header.at("fingerprint").get<std::string>();
-    checkpoint.stages = header.at("stages").get<std::vector<StageSummary>>();
+    for (const auto& stage : header.at("stages")) checkpoint.stages.push_back(stage_summary(stage));
   } catch (const nlohmann::json::exception& e) {
     throw Error(
         formatted("{}: the header of the checkpoint is not as expected: {}", path, e.what()));
@@ -151,6 +185,9 @@ CheckpointFiles<Scalar>::CheckpointFiles(const AnyProblem<Scalar>& problem,
                                          const TrainOptions& options, Ranks& ranks)
     : path_(options.checkpoint), stages_(options.stages), ranks_(ranks) {
   if (path_.empty()) return;
+  delta_size_ = problem.delta_size();
+  for (int stage = 0; stage < stages_; ++stage)
+    feature_sizes_.push_back(problem.feature_size(stage));
   ranks_.together([&] {
     fingerprint_ = fingerprint<Scalar>(problem, starts, targets, options, ranks_.world());
   });
@@ -160,6 +197,23 @@ template <class Scalar>
 std::string CheckpointFiles<Scalar>::path(Index stage) const {
   if (ranks_.alone()) return path_;
   return formatted("{}.rank{}.stage{}", path_, ranks_.world().rank(), stage);
+}
+
+// The fingerprint says that the file belongs here, not that nobody changed it.
+template <class Scalar>
+void CheckpointFiles<Scalar>::check(const Checkpoint<Scalar>& checkpoint,
+                                    const std::string& path) const {
+  if (checkpoint.maps.size() > static_cast<std::size_t>(stages_))
+    throw Error(formatted("{}: the checkpoint holds {} stages, expected at most {}", path,
+                          checkpoint.maps.size(), stages_));
+  for (std::size_t k = 0; k < checkpoint.maps.size(); ++k) {
+    const DescentMap<Scalar>& map = checkpoint.maps[k];
+    if (map.feature_size() != feature_sizes_[k] || map.delta_size() != delta_size_)
+      throw Error(
+          formatted("{}: the map of stage {} takes {} features to {} values, expected {} "
+                    "and {}",
+                    path, k, map.feature_size(), map.delta_size(), feature_sizes_[k], delta_size_));
+  }
 }
 
 template <class Scalar>
@@ -180,6 +234,7 @@ void CheckpointFiles<Scalar>::resume(Matrix<Scalar>& states, TrainResult<Scalar>
   if (stage == 0) return;
   ranks_.together([&] {
     Checkpoint<Scalar> checkpoint = read_checkpoint<Scalar>(path(stage), fingerprint_);
+    check(checkpoint, path(stage));
     if (checkpoint.states.rows() != states.rows() || checkpoint.states.cols() != states.cols())
       throw Error(formatted("{}: the checkpoint holds {} states, expected {}", path(stage),
                             checkpoint.states.cols(), states.cols()));

@@ -47,9 +47,13 @@ class CheckpointFiles {
 
  private:
   std::string path(Index stage) const;
+  /// Throws Error where the maps do not fit the training.
+  void check(const Checkpoint<Scalar>& checkpoint, const std::string& path) const;
 
   std::string path_;
   int stages_;
+  Index delta_size_ = 0;
+  std::vector<Index> feature_sizes_;  // of each stage
   Ranks& ranks_;
   std::uint64_t fingerprint_ = 0;
 };

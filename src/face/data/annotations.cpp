@@ -132,7 +132,7 @@ Annotations read_annotations(const std::filesystem::path& path, const ReadOption
 }
 
 Annotations read_csv(const std::filesystem::path& path, const ReadOptions& options) {
-  const TextLines file = io::read_lines(path);
+  const TextLines file = io::read_lines(path, options.text);
   Annotations annotations;
   annotations.folder = pictures_folder(path, options);
   Columns columns;
@@ -162,7 +162,7 @@ Annotations read_csv(const std::filesystem::path& path, const ReadOptions& optio
       }
     });
   }
-  return checked(std::move(annotations), path);
+  return checked(std::move(annotations), path, options);
 }
 
 void write_csv(const std::filesystem::path& path, const Annotations& annotations) {

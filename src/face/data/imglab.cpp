@@ -190,7 +190,7 @@ std::string escaped(const std::string& text) {
 }  // namespace
 
 Annotations read_imglab(const std::filesystem::path& path, const ReadOptions& options) {
-  const TextLines file = io::read_lines(path);
+  const TextLines file = io::read_lines(path, options.text);
   Annotations annotations;
   annotations.folder = pictures_folder(path, options);
   std::vector<Parts> parts;
@@ -249,7 +249,7 @@ Annotations read_imglab(const std::filesystem::path& path, const ReadOptions& op
   std::size_t known = 0;
   for (const Parts& one : parts) known += one.size();
   const std::map<std::string, int> ids = numbered(parts, numbers);
-  require_room(path, parts.size(), ids.size(), known);
+  require_room(path, options, parts.size(), ids.size(), known);
   if (!numbers)
     for (const auto& [name, id] : ids) annotations.names.push_back(name);
   for (const auto& [name, id] : ids) annotations.ids.push_back(id);
@@ -265,7 +265,7 @@ Annotations read_imglab(const std::filesystem::path& path, const ReadOptions& op
       points.col(id - annotations.ids.begin()) = point;
     }
   }
-  return checked(std::move(annotations), path);
+  return checked(std::move(annotations), path, options);
 }
 
 void write_imglab(const std::filesystem::path& path, const Annotations& annotations) {

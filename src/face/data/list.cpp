@@ -43,7 +43,7 @@ void add_points(Annotations& annotations, const std::string& file, Shape points)
 }  // namespace
 
 Annotations read_list(const std::filesystem::path& path, const ReadOptions& options) {
-  const TextLines file = io::read_lines(path);
+  const TextLines file = io::read_lines(path, options.text);
   Annotations annotations;
   annotations.folder = pictures_folder(path, options);
   for (std::size_t i = 0; i < file.lines.size(); ++i) {
@@ -53,8 +53,11 @@ Annotations read_list(const std::filesystem::path& path, const ReadOptions& opti
     read_or_skip(annotations, options, [&] {
       try {
         if (words.size() == 1) throw Error("a picture alone, expected boxes or points after it");
-        if (words.size() == 2 && words[1].ends_with(".pts"))
-          return add_points(annotations, words[0], read_pts_points(path.parent_path() / words[1]));
+        if (words.size() == 2 && words[1].ends_with(".pts")) {
+          require_inside(options, path.parent_path() / words[1]);
+          return add_points(annotations, words[0],
+                            read_pts_points(path.parent_path() / words[1], options));
+        }
         const std::vector<float> numbers = numbers_of(words);
         if (are_boxes(numbers)) return add_boxes(annotations, words[0], numbers);
         add_points(annotations, words[0],
@@ -68,12 +71,12 @@ Annotations read_list(const std::filesystem::path& path, const ReadOptions& opti
   }
   std::size_t known = 0;
   for (const Annotation& face : annotations.faces) known += std::size_t(face.points.cols());
-  require_room(path, annotations.faces.size(), annotations.ids.size(), known);
+  require_room(path, options, annotations.faces.size(), annotations.ids.size(), known);
   // A face with a box alone has its points missing if others have theirs.
   for (Annotation& face : annotations.faces)
     if (face.points.cols() == 0)
       face.points.setConstant(2, Eigen::Index(annotations.ids.size()), std::nanf(""));
-  return checked(std::move(annotations), path);
+  return checked(std::move(annotations), path, options);
 }
 
 void write_list(const std::filesystem::path& path, const Annotations& annotations) {

@@ -136,6 +136,9 @@ std::vector<int> read_mirror(const std::filesystem::path& path) {
       mirror.push_back(static_cast<int>(partner));
     }
   }
+  if (mirror.empty())
+    throw Error(
+        formatted("{}: no numbers, expected the position of each point's partner", path.string()));
   return mirror;
 }
 

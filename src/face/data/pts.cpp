@@ -39,8 +39,8 @@ std::vector<std::filesystem::path> pts_files(const std::filesystem::path& folder
 
 }  // namespace
 
-Shape read_pts_points(const std::filesystem::path& path) {
-  const TextLines file = io::read_lines(path);
+Shape read_pts_points(const std::filesystem::path& path, const ReadOptions& options) {
+  const TextLines file = io::read_lines(path, options.text);
   std::vector<float> numbers;
   double declared = -1;
   bool open = false, closed = false;
@@ -85,7 +85,7 @@ Annotations read_pts(const std::filesystem::path& path, const ReadOptions& optio
   annotations.folder = options.pictures.empty() ? root : options.pictures;
   for (const auto& file : folder ? pts_files(path) : std::vector{path}) {
     read_or_skip(annotations, options, [&] {
-      Shape points = read_pts_points(file);
+      Shape points = read_pts_points(file, options);
       if (annotations.faces.empty()) annotations.ids = first_ids(std::size_t(points.cols()));
       if (points.cols() != Eigen::Index(annotations.ids.size()))
         throw Error(formatted("{}: {} points, expected {} as in {}", file.string(), points.cols(),
@@ -100,7 +100,7 @@ Annotations read_pts(const std::filesystem::path& path, const ReadOptions& optio
       annotations.faces.back().where = file.string();
     });
   }
-  return checked(std::move(annotations), path);
+  return checked(std::move(annotations), path, options);
 }
 
 void write_pts(const std::filesystem::path& path, const Shape& points) {

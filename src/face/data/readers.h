@@ -25,8 +25,11 @@ std::vector<int> first_ids(std::size_t count);
 
 /// Before room is made for every point of every face. Throws: nearly all of them would be missing,
 /// as in a file made to fill the memory.
-void require_room(const std::filesystem::path& path, std::size_t faces, std::size_t points,
-                  std::size_t known);
+void require_room(const std::filesystem::path& path, const ReadOptions& options, std::size_t faces,
+                  std::size_t points, std::size_t known);
+
+/// Throws: the file lies outside of ReadOptions::root, or its name has a zero byte.
+void require_inside(const ReadOptions& options, const std::filesystem::path& file);
 
 /// Where pictures are named relative to.
 std::filesystem::path pictures_folder(const std::filesystem::path& annotations,
@@ -46,10 +49,12 @@ void read_or_skip(Annotations& annotations, const ReadOptions& options, Read&& r
   }
 }
 
-/// What every reader ends with. Throws: no face was found.
-Annotations checked(Annotations annotations, const std::filesystem::path& path);
+/// What every reader ends with. Throws: no face was found; a picture may not be named; the name of
+/// a point is no UTF-8, which a model file could not keep.
+Annotations checked(Annotations annotations, const std::filesystem::path& path,
+                    const ReadOptions& options);
 
 /// One .pts file, 0-based.
-Shape read_pts_points(const std::filesystem::path& path);
+Shape read_pts_points(const std::filesystem::path& path, const ReadOptions& options);
 
 }  // namespace sdm::face

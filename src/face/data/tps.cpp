@@ -139,6 +139,7 @@ class SpecimenReader {
       throw Error(formatted("{} points, expected {} as in the specimens before", specimen_.declared,
                             annotations_.ids.size()));
     Annotation face{specimen_.picture, Shape(2, Eigen::Index(specimen_.declared)), {}};
+    require_inside(options_, annotations_.path(face));
     const double last_row = options_.size_of(annotations_.path(face)).height - 1;
     for (std::size_t k = 0; k < specimen_.points.size(); ++k) {
       const Eigen::Vector2d& point = specimen_.points[k];
@@ -169,7 +170,7 @@ const std::string& in_one_line(const std::string& text) {
 }  // namespace
 
 Annotations read_tps(const std::filesystem::path& path, const ReadOptions& options) {
-  const TextLines file = io::read_lines(path);
+  const TextLines file = io::read_lines(path, options.text);
   if (!options.size_of)
     throw Error(
         formatted("{}: rows are counted from the last one, and nobody tells the pictures' "
@@ -180,7 +181,7 @@ Annotations read_tps(const std::filesystem::path& path, const ReadOptions& optio
   SpecimenReader reader(file, options, annotations);
   for (std::size_t i = 0; i < file.lines.size(); ++i) reader.read(i);
   reader.finish();
-  return checked(std::move(annotations), path);
+  return checked(std::move(annotations), path, options);
 }
 
 void write_tps(const std::filesystem::path& path, const Annotations& annotations,

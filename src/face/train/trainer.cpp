@@ -453,8 +453,10 @@ TrainingFace trim(image::ByteView grey, const Shape& truth, std::vector<Box> box
     return static_cast<int>(std::clamp(v, 0.0F, static_cast<float>(size)));
   };
   // The landmark box is about 1.6 units large.
+  constexpr int kMostShrunk = 256;
   int factor = 1;
-  while (half / 1.6F >= 2 * static_cast<float>(factor) * recipe.unit) factor *= 2;
+  while (factor < kMostShrunk && half / 1.6F >= 2 * static_cast<float>(factor) * recipe.unit)
+    factor *= 2;
   const int x0 = whole ? 0 : clamp(std::floor(centre.x() - half), grey.width),
             y0 = whole ? 0 : clamp(std::floor(centre.y() - half), grey.height);
   int width = whole ? grey.width : clamp(std::ceil(centre.x() + half) + 1, grey.width) - x0,

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <stdexcept>
 #include <thread>
@@ -216,6 +218,39 @@ TEST_F(CheckpointTest, RefusesAndKeepsAFileThatIsNoCheckpoint) {
   problem.train(without_checkpoint()).cascade.save(options.checkpoint);
   const std::string cascade = bytes();
   refuse(cascade, "checkpoint");
+}
+
+// Its checksums and its fingerprint are right: somebody made it so.
+TEST_F(CheckpointTest, RefusesMapsThatDoNotFitTheTraining) {
+  const TanhProblem<double> problem(3, 8, 60, false, 1);
+  stop_after(problem, 3);
+  const io::Model good = io::read(options.checkpoint);
+  const auto refuse = [&](const io::Model& changed, const std::string& part) {
+    io::write(options.checkpoint, changed);
+    expect_error([&] { problem.train(options); }, part);
+  };
+  const auto header = nlohmann::json::parse(good.header);
+  io::Model more = good;
+  auto longer = header;
+  for (int stage : {3, 4, 5}) {
+    longer["stages"].push_back(header["stages"][0]);
+    for (const char* part : {"right", "bias"})
+      more.put(fmt::format("stage{}.{}", stage, part), good.tensor(fmt::format("stage0.{}", part)));
+  }
+  more.header = longer.dump();
+  refuse(more, "6 stages, expected at most 4");
+
+  io::Model wide = good;
+  const Matrix<double> map = good.matrix<double>("stage1.right");
+  wide.tensors.erase("stage1.right");
+  wide.put("stage1.right", io::to_tensor(Matrix<double>(Matrix<double>::Zero(map.rows(), 7))));
+  refuse(wide, "the map of stage 1 takes 7 features");
+
+  io::Model numbers = good;
+  auto broken = header;
+  broken["stages"][0]["stage"] = 1e30;
+  numbers.header = broken.dump();
+  refuse(numbers, "'stage' is 1e+30");
 }
 
 TEST_F(CheckpointTest, SaysSoWhenItCannotBeWritten) {

@@ -58,6 +58,10 @@ TEST_F(NistFile, ErrorsNameFileAndLine) {
               HasSubstr("Misra1a.dat:5"));
   EXPECT_THAT(message(write_file("Misra1a", good_b2, "")), HasSubstr("no data"));
   EXPECT_THAT(message(write_file("Misra1a", good_b2, "1 2\n3\n")), HasSubstr("observation 2"));
+  EXPECT_THAT(message(write_file("Misra1a", good_b2, "1 2 3\n")),
+              HasSubstr("3 numbers, expected 2"));
+  EXPECT_THAT(message(write_file("Nelson", std::string(good_b2) + "\r\n  b3 = 1 2 3 4", "1 2\n")),
+              HasSubstr("2 numbers, expected 3"));
   EXPECT_THAT(message(write_file("Misra9", good_b2, "1 2\n")), HasSubstr("Misra9"));
   EXPECT_THAT(message("no/such/Misra1a.dat"), HasSubstr("cannot be opened"));
 }

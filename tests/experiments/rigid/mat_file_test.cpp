@@ -70,5 +70,21 @@ TEST_F(AMatFile, ThatIsCutForeignOrInconsistentIsRefused) {
   EXPECT_THAT([&] { read_mat_file(path); }, ThrowsMessage<Error>(HasSubstr("no MATLAB 5 file")));
 }
 
+TEST_F(AMatFile, OfStructsInStructsHasAnEnd) {
+  const double value = 1;
+  std::string inner =
+      matrix(6, 1, 1, "", element(9, std::string(reinterpret_cast<const char*>(&value), 8)));
+  const auto nested = [&](int depth) {
+    std::string text = inner;
+    for (int i = 0; i < depth; ++i)
+      text = matrix(2, 1, 1, "",
+                    number(4 << 16 | 5) + number(2) + element(1, std::string("a\0", 2)) + text);
+    return text;
+  };
+  EXPECT_EQ(read(nested(30)).size(), 1u);
+  EXPECT_THAT([&] { read(nested(2000)); },
+              ThrowsMessage<Error>(HasSubstr("structs nest deeper than 32 levels")));
+}
+
 }  // namespace
 }  // namespace sdm::experiments

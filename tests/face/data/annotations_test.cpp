@@ -482,5 +482,78 @@ TEST(Annotations, TheRealTestSetIsRead) {
   EXPECT_TRUE(std::filesystem::exists(read.path(read.faces[0])));
 }
 
+TEST(Annotations, NameFilesOfTheirRootAlone) {
+  const TemporaryFolder folder;
+  folder.write("out.pts", "n_points: 1\n{\n1 1\n}\n");
+  ReadOptions options;
+  options.root = folder / "in";
+  options.size_of = [](const std::filesystem::path&) { return PictureSize{10, 10}; };
+  const auto csv = [&](const std::string& file) {
+    return folder.write("in/a.csv", "file,x0,y0\n" + file + ",1,2\n");
+  };
+  std::filesystem::create_directories(folder / "in/deep");
+  std::filesystem::create_symlink("..", folder / "in/up");
+  for (const char* inside : {"x.jpg", "deep/x.jpg", "deep/../x.jpg", "..data.jpg"})
+    EXPECT_EQ(read_annotations(csv(inside), options).faces.size(), 1u) << inside;
+  for (const char* outside : {"../x.jpg", "/etc/passwd", "deep/../../x.jpg", "up/x.jpg"})
+    expect_error([&] { read_annotations(csv(outside), options); }, "lies outside of");
+  expect_error([&] { read_annotations(folder.write("in/a.txt", "x.jpg ../out.pts\n"), options); },
+               "lies outside of");
+  expect_error(
+      [&] { read_annotations(folder.write("in/a.tps", "LM=1\n1 1\nIMAGE=../x.jpg\n"), options); },
+      "lies outside of");
+  expect_error(
+      [&] {
+        read_annotations(folder.write("in/a.xml",
+                                      "<image file='../x'><box top='1' left='1' width='3' "
+                                      "height='4'/></image>"),
+                         options);
+      },
+      "lies outside of");
+  options.root.clear();
+  EXPECT_EQ(read_annotations(csv("../x.jpg"), options).faces.size(), 1u);
+}
+
+// Whoever opens such a file would open another.
+TEST(Annotations, RefuseNamesWithAZeroByte) {
+  const TemporaryFolder folder;
+  const std::string zero(1, '\0');
+  for (const auto& [name, text] : std::vector<std::pair<std::string, std::string>>{
+           {"a.csv", "file,x0,y0\nx.jpg" + zero + "y,1,2\n"},
+           {"a.txt", "x" + zero + ".jpg 1 2\n"},
+           {"a.tps", "LM=1\n1 1\nIMAGE=x" + zero + ".jpg\n"}}) {
+    ReadOptions options;
+    options.size_of = [](const std::filesystem::path&) { return PictureSize{10, 10}; };
+    expect_error([&, path = folder.write(name, text)] { read_annotations(path, options); },
+                 "zero byte");
+  }
+}
+
+TEST(Annotations, AreRefusedBeyondTheirLimits) {
+  const TemporaryFolder folder;
+  const auto path = folder.write("a.csv", "file,x0,y0\nx.jpg,1,2\n");
+  ReadOptions options;
+  options.text.bytes = 10;
+  expect_error([&] { read_annotations(path, options); }, "more than 10 bytes");
+  std::string boxes;
+  for (int i = 0; i < 20; ++i)
+    boxes += "<box top='1' left='1' width='3' height='4'><part name='" + std::to_string(i) +
+             "' x='1' y='1'/></box>";
+  options = {};
+  options.most_points = 399;
+  const auto xml = folder.write("a.xml", "<image file='x'>" + boxes + "</image>");
+  expect_error([&] { read_annotations(xml, options); },
+               "20 faces of 20 points, the limit is 399 points in all");
+  options.most_points = 400;
+  EXPECT_EQ(read_annotations(xml, options).faces.size(), 20u);
+}
+
+TEST(Annotations, NamePointsInUtf8) {
+  const TemporaryFolder folder;
+  expect_error(
+      [&] { read_annotations(folder.write("a.csv", "file,t\xff.x,t\xff.y\na.jpg,1,2\n")); },
+      "a.csv: the name of point 0 is not UTF-8");
+}
+
 }  // namespace
 }  // namespace sdm::face

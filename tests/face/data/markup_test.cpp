@@ -101,6 +101,8 @@ TEST(Markup, AMirrorIsReadFromAFile) {
   EXPECT_THAT(read_mirror(folder.write("m.txt", "1 0\n2\n")), ElementsAre(1, 0, 2));
   for (const char* bad : {"1 0\n2.5\n", "1 0\ntwo\n", "1 0\n-1\n"})
     expect_error([&] { read_mirror(folder.write("m.txt", bad)); }, "m.txt:2: ");
+  for (const char* empty : {"", "\n\n", "  \n"})
+    expect_error([&] { read_mirror(folder.write("m.txt", empty)); }, "m.txt: no numbers");
   expect_error([&] { read_mirror(folder / "no.txt"); }, "no.txt: cannot be opened");
 }
 

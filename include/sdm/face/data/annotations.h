@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sdm/face/shape.h"
+#include "sdm/io/file.h"
 
 namespace sdm::face {
 
@@ -55,6 +56,11 @@ struct ReadOptions {
   std::filesystem::path pictures{};
   /// Needed by formats that count rows from the last one (.tps).
   PictureSizeReader size_of{};
+  /// Files that the annotations name must lie in this folder, wherever links lead; empty: anywhere.
+  std::filesystem::path root{};
+  /// Refused: a file of more bytes, and more faces times points than this.
+  io::TextLimits text{};
+  std::size_t most_points = 100'000'000;
 };
 
 /// Reads whichever of the formats below the name tells: .csv, .pts or a folder of them, .tps, .xml,
