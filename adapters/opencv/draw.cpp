@@ -67,14 +67,18 @@ void draw_axes(cv::Mat& bgr, const pose::HeadPose& pose) {
   }
 }
 
-void draw_points(cv::Mat& bgr, const face::Shape& points, const cv::Scalar& colour, double radius) {
+void draw_points(cv::Mat& bgr, const face::Shape& points, const cv::Scalar& colour, double radius,
+                 const Vector<float>& visible) {
   const int shift = 4;  // sixteenths of a pixel
   const int fixed = int(std::lround(std::max(1.0, radius) * (1 << shift)));
-  for (const auto& p : points.colwise()) {
+  for (Eigen::Index i = 0; i < points.cols(); ++i) {
+    const Eigen::Vector2f p = points.col(i);
     if (!p.allFinite() || p.cwiseAbs().maxCoeff() > 1e6F) continue;
     const cv::Point centre(int(std::lround(p.x() * (1 << shift))),
                            int(std::lround(p.y() * (1 << shift))));
-    cv::circle(bgr, centre, fixed, colour, cv::FILLED, cv::LINE_AA, shift);
+    const bool hollow = visible.size() > 0 && visible[i] < 0.5F;
+    cv::circle(bgr, centre, hollow ? 3 * fixed / 2 : fixed, colour, hollow ? 1 : cv::FILLED,
+               cv::LINE_AA, shift);
   }
 }
 

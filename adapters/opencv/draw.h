@@ -21,8 +21,10 @@ void draw_text(cv::Mat& bgr, const std::string& text, const cv::Point& at);
 /// The head's axes from its middle: right of the picture red, down green, out of the face blue.
 void draw_axes(cv::Mat& bgr, const pose::HeadPose& pose);
 
-/// Dots of this radius in pixels, at least 1, at fractions of a pixel.
-void draw_points(cv::Mat& bgr, const face::Shape& points, const cv::Scalar& colour, double radius);
+/// Dots of this radius in pixels, at least 1, at fractions of a pixel. Points that are likelier not
+/// seen (`visible` under a half; empty: all are) are drawn hollow.
+void draw_points(cv::Mat& bgr, const face::Shape& points, const cv::Scalar& colour, double radius,
+                 const Vector<float>& visible = {});
 
 /// The face as a square picture: the truth green, the prediction red. Without a truth (no columns)
 /// it is cut around the prediction.

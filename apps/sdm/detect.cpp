@@ -50,6 +50,7 @@ struct Face {
   face::Similarity place;
   face::Shape points;
   float score = 0, roll = 0;  // degrees
+  Vector<float> visible;
   std::optional<pose::HeadPose> pose;
 };
 
@@ -105,7 +106,7 @@ void draw(const Result& result, const fs::path& path) {
     const double size = face.box.width / 110.0;
     cv::rectangle(picture, cv::Rect2d(face.box.x, face.box.y, face.box.width, face.box.height),
                   {255, 160, 0}, std::max(1, int(size)), cv::LINE_AA);
-    opencv::draw_points(picture, face.points, {60, 255, 60}, size);
+    opencv::draw_points(picture, face.points, {60, 255, 60}, size, face.visible);
   }
   opencv::write_image(path, picture);
 }
@@ -164,6 +165,7 @@ nlohmann::ordered_json to_json(const Result& result) {
                                {"roll", rounded(face.roll)}};
     if (face.pose) one["pose"] = pose_json(*face.pose);
     one["points"] = std::move(points);
+    if (face.visible.size() > 0) one["visible"] = rounded(face.visible);
     json["faces"].push_back(std::move(one));
   }
   return json;
@@ -192,9 +194,11 @@ struct Worker {
 
 // The head's pose, if the model knows its points in space and they tell it.
 std::optional<pose::HeadPose> pose_of(const std::optional<pose::HeadPoseEstimator>& head,
-                                      const face::Shape& points) {
+                                      const face::Alignment& fit) {
   if (!head) return {};
-  return head->try_estimate(points.cast<double>());
+  pose::Points2 pixels = fit.points.cast<double>();
+  face::leave_out_hidden(fit.visible, pixels);
+  return head->try_estimate(pixels);
 }
 
 void detect(const DetectArguments& arguments) {
@@ -271,7 +275,8 @@ void detect(const DetectArguments& arguments) {
       return a.box.width * a.box.height > b.box.width * b.box.height;
     });
     for (const FoundFace& one : found) {
-      const face::Alignment& fit = worker.aligner.align_from(grey, one.start);
+      const face::Alignment& fit = worker.find ? worker.aligner.align_from(grey, one.start)
+                                               : worker.aligner.align(grey, one.box, convention);
       if (!(fit.score >= min_score)) continue;
       const face::Similarity place = face::fit_similarity(model.mean, fit.points);
       // What was found twice is one face, the one that fits best; boxes that are given stay.
@@ -284,8 +289,8 @@ void detect(const DetectArguments& arguments) {
         continue;
       std::erase_if(result.faces, is_same);
       result.faces.push_back({one.box, place, fit.points, fit.score,
-                              std::atan2(place.b, place.a) * 57.2957795F,
-                              pose_of(head, fit.points)});
+                              std::atan2(place.b, place.a) * 57.2957795F, fit.visible,
+                              pose_of(head, fit)});
     }
     if (!arguments.draw.empty()) draw(result, drawn[i]);
   };

@@ -50,6 +50,7 @@ Json to_json(const face::TrackedFace& face) {
   Json json{{"id", face.id}, {"detected", face.detected}, {"score", rounded(double(face.score))}};
   if (face.pose) json["pose"] = pose_json(*face.pose);
   json["points"] = std::move(points);
+  if (face.visible.size() > 0) json["visible"] = rounded(face.visible);
   return json;
 }
 
@@ -69,7 +70,8 @@ void draw(cv::Mat& picture, const face::TrackedFrame& found) {
                           high = face.points.rowwise().maxCoeff();
     const double size = double(high.x() - low.x()) / 110;
     opencv::draw_points(picture, face.points,
-                        face.detected ? cv::Scalar(0, 200, 255) : cv::Scalar(60, 255, 60), size);
+                        face.detected ? cv::Scalar(0, 200, 255) : cv::Scalar(60, 255, 60), size,
+                        face.visible);
     std::string label = fmt::format("{}  {:.2f}", face.id, face.score);
     if (face.pose) {
       opencv::draw_axes(picture, *face.pose);

@@ -12,7 +12,7 @@ namespace {
 
 // A fit from a box with a lower score is tried again from places around the box: boxes of another
 // size or shape than the detector's own. Chosen on dev faces (docs/face-training.md).
-constexpr float kDoubt = 0.9F;
+constexpr float kDoubt = 0.97F;
 constexpr float kSearchShift = 0.25F, kSearchScale = 0.25F, kSearchRoll = 0.4F;
 
 }  // namespace
@@ -61,6 +61,7 @@ const Alignment& Aligner::State::search(image::ByteView grey, const Similarity& 
   if (result.score >= kDoubt || !scored.confidence.known()) return result;
   std::swap(result, best);
   const auto attempt = [&](float dx, float dy, float log_scale, float roll) {
+    if (best.score >= kDoubt) return;
     const float size = std::exp(log_scale);
     const float c = size * std::cos(roll), s = size * std::sin(roll);
     const Eigen::Vector2f shift = start.turned({dx, dy});
@@ -69,7 +70,8 @@ const Alignment& Aligner::State::search(image::ByteView grey, const Similarity& 
     if (result.score > best.score) std::swap(result, best);
   };
   for (const float log_scale : {0.0F, -kSearchScale, kSearchScale}) {
-    if (log_scale != 0) attempt(0, 0, log_scale, 0);
+    if (log_scale == 0)
+      for (const float scale : {-kSearchScale, kSearchScale}) attempt(0, 0, scale, 0);
     for (const auto& [dx, dy] : {std::pair{0, -1}, {0, 1}, {-1, 0}, {1, 0}})
       attempt(kSearchShift * float(dx), kSearchShift * float(dy), log_scale, 0);
   }

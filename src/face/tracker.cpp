@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/formatted.h"
 #include "sdm/base/error.h"
@@ -28,6 +29,12 @@ std::optional<pose::HeadPoseEstimator> head_of(const Model& model) {
   return pose::HeadPoseEstimator(shape, model.shape3d_weights.cast<double>());
 }
 
+void leave_out_hidden(const Vector<float>& visible, pose::Points2& pixels) {
+  if (2 * (visible.array() < 0.5F).count() > visible.size()) return;
+  for (Index p = 0; p < visible.size(); ++p)
+    if (visible[p] < 0.5F) pixels.col(p).setConstant(std::numeric_limits<double>::quiet_NaN());
+}
+
 void TrackerOptions::validate() const {
   const auto require = [](bool good, const std::string& message) {
     if (!good) throw Error("tracker: " + message);
@@ -48,6 +55,7 @@ struct Tracker::State {
     bool detected = true;
     float score = 0;
     Shape points;  // as aligned: what the next frame starts from is never smoothed
+    Vector<float> visible;
     Similarity place;
     Eigen::Vector2f motion{0, 0};  // of its place, pixels a frame
     Smoother smoother;
@@ -90,6 +98,7 @@ struct Tracker::State {
 void Tracker::State::take(Track& track, const Alignment& fit, const Similarity& place) {
   track.points = fit.points;
   track.score = fit.score;
+  track.visible = fit.visible;
   track.place = place;
   track.missing = 0;
 }
@@ -160,6 +169,7 @@ void Tracker::State::look_at(image::ByteView grey, const Similarity& first) {
                       true,
                       0,
                       fit.points,
+                      fit.visible,
                       place,
                       {0, 0},
                       Smoother(model->mean, options.smoothing)});
@@ -181,10 +191,12 @@ void Tracker::State::report(double seconds) {
     face.score = track.score;
     face.detected = track.detected;
     face.points = track.points;
+    face.visible = track.visible;
     if (options.smooth) track.smoother.apply(face.points, seconds);
     face.pose.reset();
     if (!head) continue;
     pixels = face.points.cast<double>();
+    leave_out_hidden(face.visible, pixels);
     face.pose = head->try_estimate(pixels);
   }
 }

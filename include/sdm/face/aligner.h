@@ -29,9 +29,9 @@ class Aligner {
   Aligner& operator=(Aligner&&) noexcept;
 
   /// From a detector's box, by the model's default convention or another of its own. A fit that the
-  /// score doubts is tried again from 16 places around the box, and the best one is given: a box
-  /// that lies badly costs time, not the answer.
-  /// Throws Error on an empty picture and on a box that is not finite or has no size.
+  /// score doubts is tried again from up to 16 places around the box, until it does not, and the
+  /// best one is given: a box that lies badly costs time, not the answer. Throws Error on an empty
+  /// picture and on a box that is not finite or has no size.
   const Alignment& align(image::ByteView grey, const Box& box);
   const Alignment& align(image::ByteView grey, const Box& box, const BoxConvention& convention);
   /// From the mean shape placed by a similarity: upright or not.

@@ -34,6 +34,7 @@ struct TrackedFace {
   int id = 0;             // counts up from 1 and never means another face
   Shape points;           // in pixels
   float score = 0;        // see Alignment
+  Vector<float> visible;  // likewise
   bool detected = false;  // in this frame, by the detector; else followed from the frame before
   std::optional<pose::HeadPose> pose;  // if the model knows its points in space and they tell it
 };
@@ -47,6 +48,10 @@ struct TrackedFrame {
 /// What tells the head's pose from a model's landmarks; none if the model does not know its points
 /// in space, or they are few or on a plane.
 std::optional<pose::HeadPoseEstimator> head_of(const Model& model);
+
+/// Points that are likelier hidden or wrong than not (`visible` under a half) become NaN, which the
+/// head's pose leaves out; none if they are more than half of the points.
+void leave_out_hidden(const Vector<float>& visible, pose::Points2& pixels);
 
 /// Follows faces through a video: detect once, then start each frame where the last one ended.
 ///

@@ -138,12 +138,14 @@ CoveredFace covered_face(const std::vector<TrainingFace>& others, const Model& m
       static_cast<std::uint64_t>(number) * kVisibilityTrials + static_cast<std::uint64_t>(trial));
   CoveredFace covered{face.picture, labelled_start(trial, truth, model, random), {}};
   covered.bare.assign(static_cast<std::size_t>(truth.cols()), true);
+  for (std::size_t p = 0; p < face.hidden.size(); ++p) covered.bare[p] = !face.hidden[p];
   if (trial == 0) return covered;
   const Occluder occluder = draw_occluder(truth, random);
   const auto other = static_cast<std::size_t>(random.below(others.size()));
   paint(occluder, others[other].picture, random, covered.picture);
   for (Index p = 0; p < truth.cols(); ++p)
-    covered.bare[static_cast<std::size_t>(p)] = !occluder.covers(truth(0, p), truth(1, p));
+    if (occluder.covers(truth(0, p), truth(1, p)))
+      covered.bare[static_cast<std::size_t>(p)] = false;
   return covered;
 }
 

@@ -84,6 +84,7 @@ std::vector<TrainingFace> with_turned_copies(const std::vector<TrainingFace>& fa
     TurnedFace turned = turner.turn(face.picture, face.truth, yaw, pitch);
     out.picture = std::move(turned.picture);
     out.truth = std::move(turned.points);
+    out.hidden = std::move(turned.hidden);
     const double unit = double(fit_similarity(shape_mean, out.truth).scale());
     degrade(unit, options.seed, static_cast<std::uint64_t>(copy), random, out.picture);
     for (const Box& box : face.boxes) out.boxes.push_back(moved(box, face.truth, out.truth));

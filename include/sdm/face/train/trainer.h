@@ -17,8 +17,9 @@ struct TrainingFace {
   image::Image<std::uint8_t> picture;
   Shape truth;  // NaN where a point is not known
   std::vector<Box> boxes;
-  double weight = 1;  // how much it counts
-  Index group = -1;   // faces of one group (person, specimen) are held out together; -1: its own
+  std::vector<bool> hidden{};  // of each point: by the face itself; empty: none
+  double weight = 1;           // how much it counts
+  Index group = -1;  // faces of one group (person, specimen) are held out together; -1: its own
 };
 
 /// How to train. Begin with a preset: without stages there is nothing to train.
