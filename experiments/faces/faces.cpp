@@ -9,6 +9,7 @@
 #include "experiments/faces/face_dlib.h"
 #include "experiments/faces/face_set.h"
 #include "experiments/faces/faces_29.h"
+#include "experiments/faces/faces_covered.h"
 #include "experiments/faces/faces_photographs.h"
 #include "experiments/faces/faces_turned.h"
 #include "experiments/registry.h"
@@ -309,6 +310,7 @@ void measure(const ExperimentContext& context, const fs::path& folder, Results& 
   results.settings["boxes_from_truth"] = c.run.from_truth;
   results.settings["models"] = "face68.sdm and face68-fast.sdm, as shipped";
   measure_turned(context, folder, accurate, turned_methods(context, accurate, fast), results);
+  measure_covered(context, folder, {{"SDM accurate", &accurate}, {"SDM fast", &fast}}, results);
   measure_degraded(context, folder, accurate, fast, results);
   measure_29_points(context, folder, results);
 }

@@ -85,6 +85,8 @@ std::vector<TrainingFace> with_turned_copies(const std::vector<TrainingFace>& fa
     out.picture = std::move(turned.picture);
     out.truth = std::move(turned.points);
     out.hidden = std::move(turned.hidden);
+    // Those of the outline have moved to where it is seen.
+    for (const int point : options.outline) out.hidden[static_cast<std::size_t>(point)] = false;
     const double unit = double(fit_similarity(shape_mean, out.truth).scale());
     degrade(unit, options.seed, static_cast<std::uint64_t>(copy), random, out.picture);
     for (const Box& box : face.boxes) out.boxes.push_back(moved(box, face.truth, out.truth));
