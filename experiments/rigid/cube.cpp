@@ -66,7 +66,7 @@ float grey_at(const cv::Mat& image, const Eigen::Vector2d& at) {
 std::optional<double> rise_along(const cv::Mat& smooth, const Eigen::Vector2d& at,
                                  const Eigen::Vector2d& normal) {
   constexpr float kLeastRise = 15;
-  std::array<float, 2 * kSearch + 3> grey;
+  std::vector<float> grey(2 * kSearch + 3);
   for (int o = -kSearch - 1; o <= kSearch + 1; ++o)
     grey[std::size_t(o + kSearch + 1)] = grey_at(smooth, at + o * normal);
   const auto rise = [&](int o) {

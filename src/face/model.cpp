@@ -279,9 +279,9 @@ Model Model::from_model(const io::Model& file) {
     }
     for (const auto& one : header.at("stages")) {
       const std::string stage = formatted("stage{}.", model.maps.size());
-      StageRecipe& part = model.recipe.stages.emplace_back(number_at<int>(one, "cells"),
-                                                           number_at<float>(one, "cell"),
-                                                           one.at("redraw").get<bool>());
+      model.recipe.stages.push_back(
+          {number_at<int>(one, "cells"), number_at<float>(one, "cell"), one.at("redraw")});
+      StageRecipe& part = model.recipe.stages.back();
       if (one.contains("points")) part.points = numbers_at<int>(one, "points");
       if (one.contains("shape_scale")) part.shape_scale = number_at<float>(one, "shape_scale");
       const auto rank = number_at<Index>(one, "rank");

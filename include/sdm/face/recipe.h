@@ -37,8 +37,8 @@ struct StageRecipe {
 /// current shape (all points) less the mean shape, in face units, times `shape_weight`: what the
 /// points so far say of one another.
 struct Recipe {
-  /// What a model may cost, whoever made it: the side of a canvas in pixels, and the pixels that all
-  /// stages draw of one face (about 50 MB and half a second).
+  /// What a model may cost, whoever made it: the side of a canvas in pixels, and the pixels that
+  /// all stages draw of one face (about 50 MB and half a second).
   static constexpr int kMaxCanvas = 1024;
   static constexpr int kMaxDrawn = 1 << 24;
 

@@ -29,7 +29,7 @@ constexpr double kMostTurn = 85;
 // Fine steps over the head, coarse ones over what is around it.
 std::vector<double> ticks(double middle, double half) {
   constexpr double kCoarse = 6 * kStep;
-  std::vector<double> result = {0};
+  std::vector<double> result(1, 0.0);
   while (result.back() < kMeshEnd * half)
     result.push_back(result.back() + (result.back() < 1.4 * half ? kStep : kCoarse));
   std::vector<double> both;
