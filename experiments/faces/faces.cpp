@@ -5,8 +5,8 @@
 #include <opencv2/core/utility.hpp>
 #include <optional>
 
+#include "experiments/face_dlib.h"
 #include "experiments/faces/degraded.h"
-#include "experiments/faces/face_dlib.h"
 #include "experiments/faces/face_set.h"
 #include "experiments/faces/faces_29.h"
 #include "experiments/faces/faces_covered.h"

@@ -9,7 +9,7 @@
 #include <numbers>
 #include <opencv2/imgcodecs.hpp>
 
-#include "experiments/faces/face_dlib.h"
+#include "experiments/face_dlib.h"
 #include "report/statistics.h"
 #include "sdm/base/random.h"
 #include "sdm/base/thread_pool.h"

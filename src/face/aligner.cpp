@@ -1,5 +1,6 @@
 #include "sdm/face/aligner.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -12,7 +13,8 @@ namespace {
 
 // A fit from a box with a lower score is tried again from places around the box: boxes of another
 // size or shape than the detector's own. Chosen on dev faces (docs/face-training.md).
-constexpr float kDoubt = 0.97F;
+constexpr float kDoubt = 0.97F, kSure = 0.99F;
+constexpr float kBetter = 8;  // times the odds
 constexpr float kSearchShift = 0.25F, kSearchScale = 0.25F, kSearchRoll = 0.4F;
 
 }  // namespace
@@ -33,7 +35,8 @@ struct Aligner::State {
   const Model* model;
   ShapeDescent descent;
   Alignment result, best;
-  std::vector<int> nearest;  // points, for the visibility
+  float fit = 0, best_fit = 0;  // the confidence's part of their scores
+  std::vector<int> nearest;     // points, for the visibility
 };
 
 const Alignment& Aligner::State::run(image::ByteView grey, const Similarity& start, float still) {
@@ -44,13 +47,15 @@ const Alignment& Aligner::State::run(image::ByteView grey, const Similarity& sta
   if (!result.points.allFinite()) {
     result.score = 0;
   } else if (std::isfinite(moved) && scored.confidence.known()) {
-    result.score = scored.confidence.probability(descent.patch_sums());
-    if (model->visibility.known())
+    fit = result.score = scored.confidence.probability(descent.patch_sums());
+    if (model->visibility.known()) {
       model->visibility.probabilities(descent.patches(), nearest, result.visible);
+      result.score *= result.visible.mean();
+    }
   } else {
     result.visible.setZero();
     const float ratio = moved / scored.typical_step;
-    result.score = 1 / (1 + ratio * ratio);
+    fit = result.score = 1 / (1 + ratio * ratio);
   }
   return result;
 }
@@ -58,25 +63,29 @@ const Alignment& Aligner::State::run(image::ByteView grey, const Similarity& sta
 const Alignment& Aligner::State::search(image::ByteView grey, const Similarity& start) {
   run(grey, start);
   const Model& scored = model->base ? *model->base : *model;
-  if (result.score >= kDoubt || !scored.confidence.known()) return result;
-  std::swap(result, best);
+  if (fit >= kDoubt || !scored.confidence.known()) return result;
+  // Odds that are hardly better are chance among so many places.
+  const float enough = kBetter * fit / (1 + (kBetter - 1) * fit);
+  const auto keep = [&] {
+    std::swap(result, best);
+    std::swap(fit, best_fit);
+  };
+  keep();
   const auto attempt = [&](float dx, float dy, float log_scale, float roll) {
-    if (best.score >= kDoubt) return;
+    if (best_fit >= kSure) return;
     const float size = std::exp(log_scale);
     const float c = size * std::cos(roll), s = size * std::sin(roll);
     const Eigen::Vector2f shift = start.turned({dx, dy});
     run(grey, {start.a * c - start.b * s, start.b * c + start.a * s, start.x + shift.x(),
                start.y + shift.y()});
-    if (result.score > best.score) std::swap(result, best);
+    if (fit > std::max(best_fit, enough)) keep();
   };
-  for (const float log_scale : {0.0F, -kSearchScale, kSearchScale}) {
-    if (log_scale == 0)
-      for (const float scale : {-kSearchScale, kSearchScale}) attempt(0, 0, scale, 0);
+  for (const float log_scale : {-kSearchScale, kSearchScale}) attempt(0, 0, log_scale, 0);
+  for (const float log_scale : {0.0F, -kSearchScale, kSearchScale})
     for (const auto& [dx, dy] : {std::pair{0, -1}, {0, 1}, {-1, 0}, {1, 0}})
       attempt(kSearchShift * float(dx), kSearchShift * float(dy), log_scale, 0);
-  }
   for (const float roll : {-kSearchRoll, kSearchRoll}) attempt(0, 0, 0, roll);
-  std::swap(result, best);
+  keep();
   return result;
 }
 

@@ -9,8 +9,10 @@ namespace sdm::face {
 
 struct Alignment {
   Shape points;  // in pixels of the picture
-  /// The probability that the points lie on a face (confidence.h). A model without a confidence
-  /// tells how settled the points are instead: 1 as on faces, towards 0 something else.
+  /// The probability that the points lie on a face (confidence.h), times the mean probability of a
+  /// point to be seen where the model knows that: what looks like a face as a whole and nowhere in
+  /// particular is none. A model without a confidence tells how settled the points are instead: 1
+  /// as on faces, towards 0 something else.
   float score = 0;
   /// Of each point, the probability that it is seen and right (visibility.h). Empty where the model
   /// has not learned it.

@@ -159,8 +159,11 @@ class BaseTrainer {
     const auto count = static_cast<Index>(faces_.size());
     std::vector<Shape> upright(faces_.size());  // the truth where the base puts the face
     std::vector<float> scores(faces_.size());
+    // The offset of the base's labels is not that of these, and would hide their mirror.
+    Model plain = *base_;
+    plain.label_offset.setZero();
     std::deque<Aligner> aligners;
-    for (int i = 0; i < pool_.threads(); ++i) aligners.emplace_back(*base_);
+    for (int i = 0; i < pool_.threads(); ++i) aligners.emplace_back(plain);
     pool_.run(count, [&](Index i, int worker) {
       const auto at = static_cast<std::size_t>(i);
       const std::vector<Similarity> starts = box_starts(faces_[at]);

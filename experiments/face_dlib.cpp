@@ -1,4 +1,4 @@
-#include "experiments/faces/face_dlib.h"
+#include "experiments/face_dlib.h"
 
 #include <fmt/format.h>
 
