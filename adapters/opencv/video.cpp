@@ -125,7 +125,7 @@ VideoWriter::VideoWriter(VideoWriter&& other) noexcept
       frames_(other.frames_),
       fps_(other.fps_),
       size_(other.size_),
-      writer_(std::move(other.writer_)) {}
+      writer_(other.writer_) {}  // OpenCV's shares what it writes with its copies
 
 VideoWriter::~VideoWriter() {
   if (temporary_.empty()) return;
