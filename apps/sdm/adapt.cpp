@@ -99,7 +99,8 @@ void adapt(const AdaptArguments& a) {
   a.options.validate();
   // The model itself may be replaced: it goes on learning.
   Outputs outputs;
-  for (const CorrectedFrame& frame : frames) outputs.reads({frame.picture, frame.file});
+  for (const CorrectedFrame& frame : frames)
+    outputs.reads(std::vector<fs::path>{frame.picture, frame.file});
   outputs.writes(a.output, Outputs::Kind::whole)
       .writes(face::Adaptation::beside(a.output), Outputs::Kind::whole);
   const fs::path state_path = a.state.empty() ? face::Adaptation::beside(a.model) : a.state;
@@ -146,7 +147,7 @@ void learn(const AdaptArguments& a) {
                             a.model.string());
   const fs::path path = a.output.empty() ? face::Adaptation::beside(a.model) : a.output;
   Outputs outputs;
-  outputs.reads({a.model, a.learn}).writes(path, Outputs::Kind::whole);
+  outputs.reads(std::vector<fs::path>{a.model, a.learn}).writes(path, Outputs::Kind::whole);
   for (const face::Annotation& face : faces.faces) outputs.reads(faces.path(face));
   face::AdaptationLearner learner(model);
   Progress progress("learning");

@@ -195,7 +195,7 @@ void convert(const ConvertArguments& a) {
   const int whole_pictures = format == Format::imglab ? give_whole_pictures(annotations) : 0;
 
   Outputs outputs;
-  outputs.reads({a.input, boxes});
+  outputs.reads(std::vector<fs::path>{a.input, boxes});
   for (const face::Annotation& face : annotations.faces) outputs.reads(annotations.path(face));
   if (pts.empty()) outputs.writes(a.output);
   if (writes_boxes) outputs.writes(boxes_out);

@@ -226,7 +226,8 @@ void detect(const DetectArguments& arguments) {
   const face::Boxes given = table ? table->of(convention.detector) : face::Boxes();
   const std::vector<fs::path> drawn = drawings(pictures, arguments.draw);
   Outputs outputs;
-  outputs.reads(pictures).reads({arguments.boxes, model_file(arguments.model)});
+  outputs.reads(pictures).reads(
+      std::vector<fs::path>{arguments.boxes, model_file(arguments.model)});
   if (!arguments.draw.empty())
     for (const fs::path& path : drawn) outputs.writes(path);
   if (arguments.pts) {

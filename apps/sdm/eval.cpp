@@ -221,7 +221,7 @@ std::vector<std::string> names_of(const EvalArguments& arguments) {
 
 Outputs outputs_of(const EvalArguments& arguments) {
   Outputs outputs;
-  outputs.reads({arguments.truth, arguments.boxes});
+  outputs.reads(std::vector<fs::path>{arguments.truth, arguments.boxes});
   for (const std::string& text : arguments.predictions)
     outputs.reads(report::named_file(text).second);
   for (const std::string& text : arguments.models)

@@ -242,7 +242,7 @@ class FollowHistory {
 void follow(const FollowArguments& arguments) {
   const std::vector<rigid::Quad> regions = regions_of(arguments);
   prepare_outputs(arguments.files)
-      .reads({arguments.select, arguments.load})
+      .reads(std::vector<fs::path>{arguments.select, arguments.load})
       .writes(arguments.save, Outputs::Kind::whole)
       .writes(arguments.plot);
   VideoLoop loop("follow", arguments.files);

@@ -103,7 +103,7 @@ std::vector<Points2> read_images(const std::string& path, Index points) {
 void estimate_poses(const std::string& model, const std::string& points,
                     const RefineOptions& refine, const std::string& format,
                     const std::string& output) {
-  Outputs().reads({model, points}).writes(output);
+  Outputs().reads(model).reads(points).writes(output);
   const Estimator estimator = Estimator::load(model);
   const std::vector<Points2> images = read_images(points, estimator.object().cols());
   std::string csv =

@@ -202,7 +202,7 @@ void plot(const fs::path& path, const face::TrainedFace& trained) {
 // The model, and what it is learned from.
 Outputs outputs_of(const TrainArguments& a) {
   Outputs outputs;
-  outputs.reads({a.truth, a.boxes, a.dev, a.dev_boxes, a.score_of});
+  outputs.reads(std::vector<fs::path>{a.truth, a.boxes, a.dev, a.dev_boxes, a.score_of});
   if (!a.base.empty()) outputs.reads(model_file(a.base));
   if (a.mirror != "auto" && a.mirror != "none") outputs.reads(a.mirror);
   outputs.writes(a.output, Outputs::Kind::whole);

@@ -84,7 +84,8 @@ void read_all(const DetectorArguments& a, const std::string& what,
 
 void run(const DetectorArguments& a) {
   Outputs outputs;
-  outputs.reads({a.truth, a.background}).writes(a.output, Outputs::Kind::whole);
+  outputs.reads(std::vector<fs::path>{a.truth, a.background})
+      .writes(a.output, Outputs::Kind::whole);
   face::DetectorTrainerOptions options = a.options;
   options.gate = !a.no_gate;
   options.validate();
