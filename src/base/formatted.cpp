@@ -1,3 +1,7 @@
+// What we never write, and what would bring in locales: a tenth of a program for browsers.
+#define FMT_STATIC_THOUSANDS_SEPARATOR ','
+#define FMT_USE_LONG_DOUBLE 0
+
 #include "base/formatted.h"
 
 #define FMT_HEADER_ONLY

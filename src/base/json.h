@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,103 @@ std::string json_text(Json json, int indent = -1) {
   const Dismantling<Json> after(json);
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
+
+/// Writes an object of JSON member by member, as nlohmann's `dump` would, without the tree that
+/// this needs: where memory runs out there is an exception and nothing to take apart.
+///
+///   JsonWriter<nlohmann::json> header;
+///   header.put("points", 68).objects("boxes", boxes, [](auto& json, const Box& box) {
+///     json.put("x", box.x);
+///   });
+///   header.text();
+template <class Json>
+class JsonWriter {
+ public:
+  /// Spaces a level; negative: all on one line.
+  explicit JsonWriter(int indent = -1) : indent_(indent) { open('{'); }
+
+  /// A number, a text, a truth, nullptr, or a vector of these.
+  template <class Value>
+  JsonWriter& put(std::string_view name, const Value& value) {
+    key(name);
+    text_ += scalar(value);
+    return *this;
+  }
+  template <class Value>
+  JsonWriter& put(std::string_view name, const std::vector<Value>& values) {
+    key(name);
+    open('[');
+    for (const Value& value : values) {
+      next();
+      text_ += scalar(value);
+    }
+    close(']');
+    return *this;
+  }
+  /// `write(*this)` puts the members.
+  template <class Write>
+  JsonWriter& object(std::string_view name, Write&& write) {
+    key(name);
+    open('{');
+    write(*this);
+    close('}');
+    return *this;
+  }
+  /// A list of objects; `write(*this, value)` puts the members of each.
+  template <class Values, class Write>
+  JsonWriter& objects(std::string_view name, const Values& values, Write&& write) {
+    key(name);
+    open('[');
+    for (const auto& value : values) {
+      next();
+      open('{');
+      write(*this, value);
+      close('}');
+    }
+    close(']');
+    return *this;
+  }
+
+  /// The whole text, once and last.
+  std::string text() {
+    close('}');
+    return std::move(text_);
+  }
+
+ private:
+  template <class Value>
+  static std::string scalar(const Value& value) {
+    return json_text(Json(value));
+  }
+  void key(std::string_view name) {
+    next();
+    text_ += scalar(std::string(name));
+    text_ += indent_ < 0 ? ":" : ": ";
+  }
+  void next() {
+    if (!empty_) text_ += ',';
+    empty_ = false;
+    line();
+  }
+  void open(char bracket) {
+    text_ += bracket;
+    ++depth_;
+    empty_ = true;
+  }
+  void close(char bracket) {
+    --depth_;
+    if (!empty_) line();
+    empty_ = false;
+    text_ += bracket;
+  }
+  void line() {
+    if (indent_ >= 0) text_.append(1, '\n').append(static_cast<std::size_t>(depth_ * indent_), ' ');
+  }
+
+  std::string text_;
+  int indent_, depth_ = 0;
+  bool empty_ = true;  // the object or list that is open
+};
 
 /// The number that a value is. Throws Error, naming it, where it is another type, a fraction where
 /// a whole number is expected, or beyond what `Number` holds: a cast would make another one of it.

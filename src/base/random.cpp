@@ -69,12 +69,12 @@ double Random::poisson(double mean) {
   }
 }
 
-std::size_t Random::below(std::size_t count) {
+std::uint64_t Random::below(std::uint64_t count) {
   // The few largest draws that would favour small numbers are drawn again.
   const std::uint64_t most = ~std::uint64_t{0} - ~std::uint64_t{0} % count;
   std::uint64_t drawn = engine_();
   while (drawn >= most) drawn = engine_();
-  return static_cast<std::size_t>(drawn % count);
+  return drawn % count;
 }
 
 }  // namespace sdm

@@ -37,7 +37,7 @@ Sobol::Sobol(Index axes, std::uint64_t seed) {
       if (axis == 0) {
         m[k] = 1;
       } else if (k < degree) {
-        m[k] = 2 * random.below(std::size_t{1} << k) + 1;
+        m[k] = 2 * random.below(std::uint64_t{1} << k) + 1;
       } else {
         m[k] = m[k - degree] ^ (m[k - degree] << degree);
         for (int i = 1; i < degree; ++i)
@@ -45,7 +45,7 @@ Sobol::Sobol(Index axes, std::uint64_t seed) {
       }
       directions_.push_back(m[k] << (kBits - 1 - k));
     }
-    state_.push_back(random.below(std::size_t{1} << kBits));
+    state_.push_back(random.below(std::uint64_t{1} << kBits));
     do ++polynomial;
     while (!is_primitive(polynomial));
   }

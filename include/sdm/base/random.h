@@ -28,7 +28,7 @@ class Random {
   /// where it is.
   double poisson(double mean);
   /// Even on 0 to count - 1. Needs a count above 0.
-  std::size_t below(std::size_t count);
+  std::uint64_t below(std::uint64_t count);
   /// -1 or 1.
   double sign() { return below(2) == 0 ? -1 : 1; }
 
