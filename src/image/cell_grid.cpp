@@ -27,7 +27,13 @@ using V = hn::Vec<I16>;
 constexpr int kPad = 128;  // values that a kernel may touch past a row's end
 constexpr int kMaxCell = CellGrid::kMaxCell;
 
-V pixels(const std::uint8_t* p) { return hn::PromoteTo(I16(), hn::LoadU(U8(), p)); }
+V pixels(const std::uint8_t* p) {
+#if HWY_TARGET == HWY_WASM
+  return V{wasm_u16x8_load8x8(p)};  // clang 14 makes two of it
+#else
+  return hn::PromoteTo(I16(), hn::LoadU(U8(), p));
+#endif
+}
 
 // Votes of `cell` rows of pixels, summed down each column: sums[bin * width + x]. rows[0] is the
 // row above the first; each begins with the pixel left of the picture.
@@ -103,6 +109,9 @@ void normalise(const scalar::CellNorm& norm, CellGrid& grid) {
       energies[(y + 1) * stride + x + 1] = hn::GetLane(hn::SumOfLanes(F8(), sum));
     }
   const auto most = hn::Set(F8(), 255.F);
+  // At 1.5 x 2^23 a float has no room for a fraction: adding it rounds, and leaves the whole number
+  // in the low bits, where a conversion takes several instructions.
+  const auto rounder = hn::Set(F8(), 12582912.F);
   for (int y = norm.margin; y < rows - norm.margin; ++y) {
     const float* e = energies + y * stride;
     for (int x = left; x < right; ++x) {
@@ -112,7 +121,8 @@ void normalise(const scalar::CellNorm& norm, CellGrid& grid) {
       std::int16_t* cell = grid.row(y) + std::ptrdiff_t(x) * kBins;
       for (int k = 0; k < kBins; k += lanes) {
         const auto v = hn::Min(hn::Mul(votes(cell, k), scale), most);
-        hn::StoreU(hn::DemoteTo(W8(), hn::NearestInt(v)), W8(), cell + k);
+        const auto whole = hn::BitCast(I8(), hn::Add(v, rounder));
+        hn::StoreU(hn::DemoteTo(W8(), hn::Sub(whole, hn::BitCast(I8(), rounder))), W8(), cell + k);
       }
     }
   }

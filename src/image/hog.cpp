@@ -23,48 +23,63 @@ using VF = hn::Vec<F8>;
 using VI = hn::Vec<I8>;
 constexpr int kMaxCells = HogOptions::kMaxCells;
 
-// Edges of the cells along one axis, in columns (or rows) of the integral image.
+// Places of the cells' edges along one axis, a vector may touch more: from the centre of the patch,
+// and in columns (or rows) of the integral image.
+constexpr int kMaxEdges = (kMaxCells / kBins + 1) * kBins;
+struct Offsets {
+  float at[kMaxEdges];
+
+  Offsets(int cells, float cell) {
+    for (int i = 0; i < kMaxEdges; ++i) at[i] = 0.5f + (float(i) - 0.5f * float(cells)) * cell;
+  }
+};
 struct Edges {
-  int at[kMaxCells + 1];
-  float part[kMaxCells + 1];
+  int at[kMaxEdges];
+  float part[kMaxEdges];
 };
 
 template <bool kSubpixel>
-Edges edges(float centre, int cells, float cell, int size) {
-  Edges e;
-  for (int i = 0; i <= cells; ++i) {
-    const float p = centre + (0.5f + (float(i) - 0.5f * float(cells)) * cell);
-    const float inside = p > 0 ? std::min(p, float(size)) : 0.f;  // NaN becomes 0
-    e.at[i] = kSubpixel ? std::min(int(inside), size - 1) : int(inside + 0.5f);
-    e.part[i] = inside - float(e.at[i]);
+void find_edges(float centre, const Offsets& offsets, int cells, int size, Edges& e) {
+  const VF zero = hn::Zero(F8());
+  for (int i = 0; i <= cells; i += int(hn::Lanes(F8()))) {
+    const VF p = hn::Add(hn::Set(F8(), centre), hn::LoadU(F8(), offsets.at + i));
+    const VF end = hn::Set(F8(), float(size));
+    const VF inside = hn::IfThenElse(hn::Gt(p, zero), hn::Min(p, end), zero);  // NaN becomes 0
+    const VI at = kSubpixel ? hn::Min(hn::ConvertTo(I8(), inside), hn::Set(I8(), size - 1))
+                            : hn::ConvertTo(I8(), hn::Add(inside, hn::Set(F8(), 0.5f)));
+    hn::StoreU(at, I8(), e.at + i);
+    hn::StoreU(hn::Sub(inside, hn::ConvertTo(F8(), at)), F8(), e.part + i);
   }
-  return e;
 }
 
 VI load(const Votes* row, int x, int first) { return hn::Load(I8(), row[x].bin + first); }
 VF lerp(VF a, VF b, VF t) { return hn::MulAdd(t, hn::Sub(b, a), a); }
 
+// Votes of the cells, from `first` bin on.
 void whole_cells(const GradientChannels& channels, const Edges& xs, const Edges& ys, int n,
-                 int first, VF scale, float* out) {
+                 int first, float* out) {
   for (int r = 0; r < n; ++r) {
     const Votes *top = channels.row(ys.at[r]), *bottom = channels.row(ys.at[r + 1]);
     VI left = hn::Sub(load(bottom, xs.at[0], first), load(top, xs.at[0], first));
     for (int c = 0; c < n; ++c, out += kBins) {
       const VI right = hn::Sub(load(bottom, xs.at[c + 1], first), load(top, xs.at[c + 1], first));
-      hn::StoreU(hn::Mul(hn::ConvertTo(F8(), hn::Sub(right, left)), scale), F8(), out);
+      hn::StoreU(hn::ConvertTo(F8(), hn::Sub(right, left)), F8(), out);
       left = right;
     }
   }
 }
 
 // Sums from the patch's own corner are far smaller than the wrapped sums of the integral image, so
-// it is they that are turned into floats and interpolated at the edges.
-void weighted_cells(const GradientChannels& channels, const Edges& xs, const Edges& ys, int n,
-                    int first, VF scale, float* out) {
-  const int x0 = xs.at[0];
+// it is they that are turned into floats and interpolated at the edges. kCells: a number of cells
+// known beforehand, or 0.
+template <int kCells>
+void weighted_cells(const GradientChannels& channels, const Edges& xs, const Edges& ys, int cells,
+                    int first, float* out) {
+  const int n = kCells > 0 ? kCells : cells, x0 = xs.at[0];
+  constexpr int kRoom = (kCells > 0 ? kCells : kMaxCells) + 1;
   const Votes* origin = channels.row(ys.at[0]);
-  VI top[kMaxCells + 1][2];
-  VF above[kMaxCells + 1];
+  VI top[kRoom][2];
+  VF above[kRoom];
   for (int c = 0; c <= n; ++c) {
     for (int i = 0; i < 2; ++i) {
       top[c][i] = hn::Sub(load(origin, xs.at[c] + i, first), load(origin, x0, first));
@@ -88,8 +103,7 @@ void weighted_cells(const GradientChannels& channels, const Edges& xs, const Edg
       if (r > 0 && c > 0) {
         // Rounding may leave an empty cell a little under zero.
         const VF cell = hn::Sub(hn::Sub(here, left), hn::Sub(above[c], above[c - 1]));
-        hn::StoreU(hn::Max(hn::Mul(cell, scale), hn::Zero(F8())), F8(),
-                   out + ((r - 1) * n + c - 1) * kBins);
+        hn::StoreU(hn::Max(cell, hn::Zero(F8())), F8(), out + ((r - 1) * n + c - 1) * kBins);
       }
       if (c > 0) above[c - 1] = left;
       left = here;
@@ -98,68 +112,104 @@ void weighted_cells(const GradientChannels& channels, const Edges& xs, const Edg
   }
 }
 
-void scale_by(float* values, int size, float factor, float limit) {
-  const int lanes = int(hn::Lanes(F8()));
-  for (int i = 0; i < size; i += lanes) {
-    const VF v = hn::Mul(hn::LoadU(F8(), values + i), hn::Set(F8(), factor));
-    hn::StoreU(hn::Min(v, hn::Set(F8(), limit)), F8(), values + i);
+// At 1.5 x 2^23 a float has no room for a fraction: adding it rounds, and leaves the whole number
+// in the low bits, where a conversion takes several instructions.
+constexpr float kRounder = 12582912;
+
+// Where a patch's values go: as they are, or in whole steps.
+struct Floats {
+  float* at;
+
+  void put(VF v, int i) const { hn::StoreU(v, F8(), at + i); }
+};
+struct Steps {
+  std::int16_t* at;
+  VF inverse;
+
+  void put(VF v, int i) const {
+    const hn::Rebind<std::int16_t, F8> narrow;
+    const VF rounder = hn::Set(F8(), kRounder);
+    const VF bounded = hn::Min(hn::Mul(v, inverse), hn::Set(F8(), 32767.f));
+    const VI whole = hn::BitCast(I8(), hn::Add(bounded, rounder));
+    hn::StoreU(hn::DemoteTo(narrow, hn::Sub(whole, hn::BitCast(I8(), rounder))), narrow, at + i);
   }
-}
+};
 
 float sum_of_squares(const float* values, int size) {
-  const int lanes = int(hn::Lanes(F8()));
   VF sum = hn::Zero(F8());
-  for (int i = 0; i < size; i += lanes) {
+  for (int i = 0; i < size; i += int(hn::Lanes(F8()))) {
     const VF v = hn::LoadU(F8(), values + i);
     sum = hn::MulAdd(v, v, sum);
   }
   return hn::GetLane(hn::SumOfLanes(F8(), sum));
 }
 
-void normalise(float* values, int size, Normalisation how, float epsilon) {
-  const int lanes = int(hn::Lanes(F8()));
-  constexpr float kNoLimit = 3e38f;
-  if (how == Normalisation::sqrt_l1) {
-    VF sum = hn::Zero(F8());
-    for (int i = 0; i < size; i += lanes) sum = hn::Add(sum, hn::LoadU(F8(), values + i));
-    const VF scale = hn::Set(F8(), 1 / (hn::GetLane(hn::SumOfLanes(F8(), sum)) + epsilon));
-    for (int i = 0; i < size; i += lanes) {
-      hn::StoreU(hn::Sqrt(hn::Mul(hn::LoadU(F8(), values + i), scale)), F8(), values + i);
-    }
-  } else if (how != Normalisation::none) {
-    const bool clip = how == Normalisation::l2_hys;
-    const float e2 = epsilon * epsilon;
-    scale_by(values, size, 1 / std::sqrt(sum_of_squares(values, size) + e2),
-             clip ? 0.2f : kNoLimit);
-    if (clip) {
-      scale_by(values, size, 1 / std::sqrt(sum_of_squares(values, size) + e2), kNoLimit);
-    }
+// `one`: the votes that are a mean of one grey level. Changes the votes.
+template <class Out>
+void normalise(float* votes, const HogOptions& o, float one, const Out& out) {
+  const int lanes = int(hn::Lanes(F8())), size = o.size();
+  const float epsilon = o.epsilon * one;
+  VF scale = hn::Set(F8(), 1 / one);
+  if (o.normalisation == Normalisation::sqrt_l1) {
+    VF sum = hn::LoadU(F8(), votes);
+    for (int i = lanes; i < size; i += lanes) sum = hn::Add(sum, hn::LoadU(F8(), votes + i));
+    scale = hn::Set(F8(), 1 / (hn::GetLane(hn::SumOfLanes(F8(), sum)) + epsilon));
+    for (int i = 0; i < size; i += lanes)
+      out.put(hn::Sqrt(hn::Mul(hn::LoadU(F8(), votes + i), scale)), i);
+    return;
   }
+  if (o.normalisation != Normalisation::none)
+    scale = hn::Set(F8(), 1 / std::sqrt(sum_of_squares(votes, size) + epsilon * epsilon));
+  if (o.normalisation == Normalisation::l2_hys) {
+    for (int i = 0; i < size; i += lanes) {
+      const VF v = hn::Mul(hn::LoadU(F8(), votes + i), scale);
+      hn::StoreU(hn::Min(v, hn::Set(F8(), 0.2f)), F8(), votes + i);
+    }
+    const float squares = sum_of_squares(votes, size) + o.epsilon * o.epsilon;
+    scale = hn::Set(F8(), 1 / std::sqrt(squares));
+  }
+  for (int i = 0; i < size; i += lanes) out.put(hn::Mul(hn::LoadU(F8(), votes + i), scale), i);
 }
 
-template <bool kSubpixel>
+template <bool kSubpixel, int kCells, class Out>
 void describe(const GradientChannels& channels, const Eigen::Ref<const Eigen::Matrix2Xf>& points,
-              const HogOptions& o, float* out) {
-  const VF scale = hn::Set(F8(), 1 / (256 * o.cell * o.cell));
-  for (Eigen::Index p = 0; p < points.cols(); ++p, out += o.size()) {
-    const Edges x = edges<kSubpixel>(points(0, p), o.cells, o.cell, channels.width());
-    const Edges y = edges<kSubpixel>(points(1, p), o.cells, o.cell, channels.height());
+              const HogOptions& o, Out out) {
+  const Offsets offsets(o.cells, o.cell);
+  const float one = 256 * o.cell * o.cell;
+  Edges x, y;
+  HWY_ALIGN float votes[kMaxCells * kMaxCells * kBins];
+  for (Eigen::Index p = 0; p < points.cols(); ++p, out.at += o.size()) {
+    find_edges<kSubpixel>(points(0, p), offsets, o.cells, channels.width(), x);
+    find_edges<kSubpixel>(points(1, p), offsets, o.cells, channels.height(), y);
     for (int first = 0; first < kBins; first += int(hn::Lanes(F8()))) {
       if constexpr (kSubpixel) {
-        weighted_cells(channels, x, y, o.cells, first, scale, out + first);
+        weighted_cells<kCells>(channels, x, y, o.cells, first, votes + first);
       } else {
-        whole_cells(channels, x, y, o.cells, first, scale, out + first);
+        whole_cells(channels, x, y, o.cells, first, votes + first);
       }
     }
-    normalise(out, o.size(), o.normalisation, o.epsilon);
+    normalise(votes, o, one, out);
   }
 }
 
-void describe_points(const GradientChannels& channels,
+template <class Out>
+void describe(const GradientChannels& channels, const Eigen::Ref<const Eigen::Matrix2Xf>& points,
+              const HogOptions& options, const Out& out) {
+  if (!options.subpixel) return describe<false, 0>(channels, points, options, out);
+  if (options.cells == 3) return describe<true, 3>(channels, points, options, out);
+  if (options.cells == 4) return describe<true, 4>(channels, points, options, out);
+  describe<true, 0>(channels, points, options, out);
+}
+
+void describe_floats(const GradientChannels& channels,
                      const Eigen::Ref<const Eigen::Matrix2Xf>& points, const HogOptions& options,
                      float* out) {
-  options.subpixel ? describe<true>(channels, points, options, out)
-                   : describe<false>(channels, points, options, out);
+  describe(channels, points, options, Floats{out});
+}
+void describe_steps(const GradientChannels& channels,
+                    const Eigen::Ref<const Eigen::Matrix2Xf>& points, const HogOptions& options,
+                    float step, std::int16_t* out) {
+  describe(channels, points, options, Steps{out, hn::Set(F8(), 1 / step)});
 }
 
 }  // namespace
@@ -169,13 +219,20 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sdm::image {
 namespace {
-HWY_EXPORT(describe_points);
+HWY_EXPORT(describe_floats);
+HWY_EXPORT(describe_steps);
 }  // namespace
 
 void hog(const GradientChannels& channels, const Eigen::Ref<const Eigen::Matrix2Xf>& points,
          const HogOptions& options, std::span<float> out) {
   checks::hog(channels, points.cols(), options, out.size());
-  HWY_DYNAMIC_DISPATCH(describe_points)(channels, points, options, out.data());
+  HWY_DYNAMIC_DISPATCH(describe_floats)(channels, points, options, out.data());
+}
+
+void hog(const GradientChannels& channels, const Eigen::Ref<const Eigen::Matrix2Xf>& points,
+         const HogOptions& options, float step, std::span<std::int16_t> out) {
+  checks::hog(channels, points.cols(), options, out.size());
+  HWY_DYNAMIC_DISPATCH(describe_steps)(channels, points, options, step, out.data());
 }
 
 std::vector<int> mirror_permutation(int columns, int rows) {

@@ -74,6 +74,21 @@ void votes(ImageView<const T> src, int x, int y, float* bin) {
         0.5f * (float(src(x, down)) - float(src(x, up))), bin);
 }
 
+// A straight vote is the longer side's surplus, a slanted one sqrt(2) times what the sides share.
+template <class T>
+void whole_votes(ImageView<const T> src, int x, int y, int* bin) {
+  const auto pixel = [&](int u, int v) {
+    const float parts =
+        kPixelParts * float(src(std::clamp(u, 0, src.width - 1), std::clamp(v, 0, src.height - 1)));
+    return int(std::lrintf(parts));
+  };
+  const int gx = pixel(x + 1, y) - pixel(x - 1, y), gy = pixel(x, y + 1) - pixel(x, y - 1);
+  const int surplus = std::abs(gx) - std::abs(gy), shared = std::min(std::abs(gx), std::abs(gy));
+  bin[surplus > 0 ? (gx > 0 ? 0 : 4) : (gy > 0 ? 2 : 6)] = std::abs(surplus);
+  bin[gx > 0 ? (gy > 0 ? 1 : 7) : (gy > 0 ? 3 : 5)] =
+      shared + ((shared * kRootLess1 + (1 << 14)) >> 15);
+}
+
 template <class T>
 void channels_of(ImageView<const T> src, GradientChannels& channels) {
   channels.reset(src.width, src.height);
@@ -82,10 +97,10 @@ void channels_of(ImageView<const T> src, GradientChannels& channels) {
     Votes* row = channels.row(y + 1);
     std::uint32_t sum[kBins] = {};
     for (int x = 0; x < src.width; ++x) {
-      float bin[kBins];
-      votes(src, x, y, bin);
+      int bin[kBins] = {};
+      whole_votes(src, x, y, bin);
       for (int k = 0; k < kBins; ++k) {
-        sum[k] += std::uint32_t(std::lrintf(256 * bin[k]));
+        sum[k] += std::uint32_t(bin[k]);
         row[x + 1].bin[k] = std::int32_t(sum[k] + std::uint32_t(above[x + 1].bin[k]));
       }
     }
@@ -270,6 +285,15 @@ void hog(const GradientChannels& channels, const Eigen::Ref<const Eigen::Matrix2
     }
     normalise(values, options.normalisation, options.epsilon);
   }
+}
+
+void hog(const GradientChannels& channels, const Eigen::Ref<const Eigen::Matrix2Xf>& points,
+         const HogOptions& options, float step, std::span<std::int16_t> out) {
+  std::vector<float> values(out.size());
+  scalar::hog(channels, points, options, values);
+  std::transform(values.begin(), values.end(), out.begin(), [&](float v) {
+    return std::int16_t(std::lrintf(std::clamp(v / step, -32768.F, 32767.F)));
+  });
 }
 
 void dense_hog(FloatView src, const DenseHogOptions& options, std::span<float> out) {

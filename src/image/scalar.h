@@ -27,11 +27,16 @@ void warp_projective(FloatView src, const ProjectiveMap& map, ImageView<float> d
 
 void shrink(ByteView src, int factor, ImageView<std::uint8_t> dst);
 
+/// Pixels are rounded to this part of a grey level, so that a difference of two is in 1/256 grey
+/// level per pixel; sqrt(2) - 1 in 1/32768.
+inline constexpr std::int16_t kPixelParts = 128, kRootLess1 = 13573;
 void gradient_channels(FloatView src, GradientChannels& channels);
 void gradient_channels(ByteView src, GradientChannels& channels);
 
 void hog(const GradientChannels& channels, const Eigen::Ref<const Eigen::Matrix2Xf>& points,
          const HogOptions& options, std::span<float> out);
+void hog(const GradientChannels& channels, const Eigen::Ref<const Eigen::Matrix2Xf>& points,
+         const HogOptions& options, float step, std::span<std::int16_t> out);
 void dense_hog(FloatView src, const DenseHogOptions& options, std::span<float> out);
 void dense_hog(ByteView src, const DenseHogOptions& options, std::span<float> out);
 

@@ -1,6 +1,9 @@
 #include "sdm/image/warp.h"
 
+#include <array>
 #include <cstdlib>
+#include <cstring>
+#include <type_traits>
 
 #include "base/simd.h"
 #include "image/checks.h"
@@ -19,7 +22,6 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 using F = hn::ScalableTag<float>;
 using I = hn::RebindToSigned<F>;
-using U = hn::RebindToUnsigned<F>;
 using VF = hn::Vec<F>;
 using VI = hn::Vec<I>;
 
@@ -31,21 +33,23 @@ VF clamp(VF v, VF high) {
   return hn::IfThenElse(hn::Gt(v, zero), hn::Min(v, high), zero);
 }
 
-// Samples one vector of points with replicated borders.
+// A row of samples with replicated borders, in three passes: where each lies, its neighbours, and
+// what is between them. The neighbours come by plain loads: a gather takes longer than the loads of
+// its lanes on many processors, and reading back what was just stored waits for the store.
 template <class S>
 class Sampler {
  public:
-  // Bytes are fetched four at a time, so that two gathers serve the four neighbours.
-  static constexpr int kMinWidth = sizeof(S) == 1 ? 4 : 2;
+  static constexpr int kMost = 256;  // samples of a row at once
 
+  // Its rows are written before they are read.
+  // cppcheck-suppress uninitMemberVar
   explicit Sampler(ImageView<const S> src)
       : src_(src),
         right_(hn::Set(F(), float(src.width - 1))),
         bottom_(hn::Set(F(), float(src.height - 1))),
-        stride_(hn::Set(I(), int(src.stride))),
-        last_x_(hn::Set(I(), src.width - 2)),
-        last_y_(hn::Set(I(), src.height - 2)),
-        last_fetch_(hn::Set(I(), src.width - kMinWidth)) {}
+        last_x_(hn::Set(F(), kRounder + float(src.width - 2))),
+        last_y_(hn::Set(F(), kRounder + float(src.height - 2))),
+        stride_(hn::Set(I(), int(src.stride))) {}
 
   bool inside(VF x, VF y) const {
     const VF zero = hn::Zero(F());
@@ -53,43 +57,75 @@ class Sampler {
                                     hn::And(hn::Ge(y, zero), hn::Le(y, bottom_))));
   }
 
-  VF operator()(VF x, VF y) const {
+  // The vector of samples from the i-th on.
+  void place(int i, VF x, VF y) {
     x = clamp(x, right_);
     y = clamp(y, bottom_);
-    const VI x0 = hn::Min(hn::ConvertTo(I(), x), last_x_);
-    const VI y0 = hn::Min(hn::ConvertTo(I(), y), last_y_);
-    const VF fx = hn::Sub(x, hn::ConvertTo(F(), x0)), fy = hn::Sub(y, hn::ConvertTo(F(), y0));
-    const VI row = hn::Mul(y0, stride_);
-    VF a, b, c, d;
-    if constexpr (sizeof(S) == 1) {
-      // Near the right edge the four bytes start further left and are shifted into place.
-      const VI fetch = hn::Min(x0, last_fetch_);
-      const auto shift = hn::BitCast(U(), hn::ShiftLeft<3>(hn::Sub(x0, fetch)));
-      const VI at = hn::Add(row, fetch);
-      auto pair = [&](const S* base, VF& left, VF& right) HWY_ATTR {
-        const auto bytes = hn::BitCast(
-            U(), hn::GatherOffset(I(), reinterpret_cast<const std::int32_t*>(base), at));
-        const auto word = hn::Shr(bytes, shift);
-        const auto mask = hn::Set(U(), 255);
-        left = hn::ConvertTo(F(), hn::BitCast(I(), hn::And(word, mask)));
-        right = hn::ConvertTo(F(), hn::BitCast(I(), hn::And(hn::ShiftRight<8>(word), mask)));
-      };
-      pair(src_.data, a, b);
-      pair(src_.data + src_.stride, c, d);
-    } else {
-      const VI at = hn::Add(row, x0);
-      a = hn::GatherIndex(F(), src_.data, at);
-      b = hn::GatherIndex(F(), src_.data + 1, at);
-      c = hn::GatherIndex(F(), src_.data + src_.stride, at);
-      d = hn::GatherIndex(F(), src_.data + src_.stride + 1, at);
+    const VF left = hn::Min(before(x), last_x_), top = hn::Min(before(y), last_y_);
+    hn::StoreU(hn::Sub(x, hn::Sub(left, rounder())), F(), part_x_ + i);
+    hn::StoreU(hn::Sub(y, hn::Sub(top, rounder())), F(), part_y_ + i);
+    const VI x0 = whole(left), y0 = whole(top);
+    hn::StoreU(hn::Add(hn::Mul(y0, stride_), x0), I(), offset_ + i);
+  }
+
+  void fetch(int count) {
+    const S *upper = src_.data, *lower = src_.data + src_.stride;
+    for (int i = 0; i < count; ++i) {
+      quads_[i] = quad(upper + offset_[i], lower + offset_[i]);
     }
+  }
+
+  VF at(int i) const {
+    VF a, b, c, d;
+    split(quads_ + i, a, b, c, d);
+    const VF fx = hn::LoadU(F(), part_x_ + i), fy = hn::LoadU(F(), part_y_ + i);
     return lerp(lerp(a, b, fx), lerp(c, d, fx), fy);
   }
 
  private:
+  // At 1.5 x 2^23 a float has no room for a fraction: adding it rounds, and leaves the whole number
+  // in the low bits, where a conversion takes several instructions.
+  static constexpr float kRounder = 12582912;
+  static VF rounder() { return hn::Set(F(), kRounder); }
+  // The pixel before, kRounder added; for a whole number it or the one before, which interpolate
+  // alike.
+  static VF before(VF v) { return hn::Add(hn::Sub(v, hn::Set(F(), 0.5f)), rounder()); }
+  static VI whole(VF rounded) {
+    return hn::Sub(hn::BitCast(I(), rounded), hn::BitCast(I(), rounder()));
+  }
+
+  // Two neighbours of a row and the two below; bytes as the quarters of one number.
+  using Quad = std::conditional_t<sizeof(S) == 1, std::uint32_t, std::array<float, 4>>;
+
+  static std::uint32_t quad(const std::uint8_t* upper, const std::uint8_t* lower) {
+    std::uint16_t a, b;
+    std::memcpy(&a, upper, 2);
+    std::memcpy(&b, lower, 2);
+    return a | std::uint32_t(b) << 16;
+  }
+  static std::array<float, 4> quad(const float* upper, const float* lower) {
+    return {upper[0], upper[1], lower[0], lower[1]};
+  }
+  static void split(const std::uint32_t* quads, VF& a, VF& b, VF& c, VF& d) {
+    const hn::RebindToUnsigned<F> wide;
+    const auto v = hn::LoadU(wide, quads), byte = hn::Set(wide, 255);
+    const auto number = [](auto bits)
+                            HWY_ATTR { return hn::ConvertTo(F(), hn::BitCast(I(), bits)); };
+    a = number(hn::And(v, byte));
+    b = number(hn::And(hn::ShiftRight<8>(v), byte));
+    c = number(hn::And(hn::ShiftRight<16>(v), byte));
+    d = number(hn::ShiftRight<24>(v));
+  }
+  static void split(const std::array<float, 4>* quads, VF& a, VF& b, VF& c, VF& d) {
+    hn::LoadInterleaved4(F(), quads->data(), a, b, c, d);
+  }
+
   ImageView<const S> src_;
-  VF right_, bottom_;
-  VI stride_, last_x_, last_y_, last_fetch_;
+  VF right_, bottom_, last_x_, last_y_;
+  VI stride_;
+  float part_x_[kMost], part_y_[kMost];
+  std::int32_t offset_[kMost];
+  Quad quads_[kMost];
 };
 
 void store_vector(VF v, float* out) { hn::StoreU(v, F(), out); }
@@ -100,7 +136,7 @@ void store_vector(VF v, std::uint8_t* out) {
 
 template <bool kProjective, class S, class D>
 void warp(ImageView<const S> src, const ProjectiveMap& map, ImageView<D> dst, Border border) {
-  const Sampler<S> sampler(src);
+  Sampler<S> sampler(src);
   const int lanes = int(hn::Lanes(F()));
   const VF iota = hn::Iota(F(), 0);
   const VF dx = hn::Set(F(), float(map(0, 0))), dy = hn::Set(F(), float(map(1, 0)));
@@ -109,19 +145,37 @@ void warp(ImageView<const S> src, const ProjectiveMap& map, ImageView<D> dst, Bo
     const VF x_start = hn::Set(F(), float(map(0, 1) * v + map(0, 2)));
     const VF y_start = hn::Set(F(), float(map(1, 1) * v + map(1, 2)));
     const VF z_start = hn::Set(F(), float(map(2, 1) * v + map(2, 2)));
-    for (int i = 0; i < dst.width; i += lanes) {
-      // The last vector ends with the row and repeats some of the one before.
-      const int u = std::min(i, dst.width - lanes);
+    const auto locate = [&](int u, VF& x, VF& y) HWY_ATTR {
       const VF column = hn::Add(iota, hn::Set(F(), float(u)));
-      VF x = hn::MulAdd(column, dx, x_start), y = hn::MulAdd(column, dy, y_start);
+      x = hn::MulAdd(column, dx, x_start);
+      y = hn::MulAdd(column, dy, y_start);
       if constexpr (kProjective) {
         const VF z = hn::MulAdd(column, dz, z_start);
         x = hn::Div(x, z);
         y = hn::Div(y, z);
       }
-      if (!border.is_constant || sampler.inside(x, y)) {
-        store_vector(sampler(x, y), dst.row(v) + u);
-      } else {
+    };
+    for (int first = 0; first < dst.width; first += Sampler<S>::kMost) {
+      // The last vector of a row ends with it and repeats some of the one before.
+      const int count = std::min(Sampler<S>::kMost, dst.width - first);
+      const int start = std::min(first, dst.width - lanes), end = first + count;
+      const auto vector_at = [&](int i) { return std::min(start + i, end - lanes); };
+      VF x, y;
+      for (int i = 0; start + i < end; i += lanes) {
+        const int u = vector_at(i);
+        locate(u, x, y);
+        sampler.place(u - start, x, y);
+      }
+      sampler.fetch(end - start);
+      for (int i = 0; start + i < end; i += lanes) {
+        const int u = vector_at(i);
+        store_vector(sampler.at(u - start), dst.row(v) + u);
+      }
+      if (!border.is_constant) continue;
+      for (int i = 0; start + i < end; i += lanes) {
+        const int u = vector_at(i);
+        locate(u, x, y);
+        if (sampler.inside(x, y)) continue;
         HWY_ALIGN float xs[hn::MaxLanes(F())], ys[hn::MaxLanes(F())];
         hn::Store(x, F(), xs);
         hn::Store(y, F(), ys);
@@ -134,10 +188,10 @@ void warp(ImageView<const S> src, const ProjectiveMap& map, ImageView<D> dst, Bo
 template <class S, class D>
 void warp(ImageView<const S> src, const ProjectiveMap& map, bool projective, ImageView<D> dst,
           Border border) {
-  const bool too_small =
-      src.width < Sampler<S>::kMinWidth || src.height < 2 || dst.width < int(hn::Lanes(F()));
-  // Offsets are 32-bit.
-  const bool too_far = double(std::abs(src.stride)) * src.height > 2147483647.0;
+  const bool too_small = src.width < 2 || src.height < 2 || dst.width < int(hn::Lanes(F()));
+  // Offsets are 32-bit, places are floats.
+  const bool too_far = double(std::abs(src.stride)) * src.height > 2147483647.0 ||
+                       std::max(src.width, src.height) > 1 << 22;
   if (too_small || too_far) {
     projective ? scalar::warp_projective(src, map, dst, border)
                : scalar::warp_affine(src, map.topRows<2>(), dst, border);

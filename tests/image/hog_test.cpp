@@ -72,6 +72,35 @@ TEST(Hog, AtAnyPointEqualsItsScalarTwin) {
   }
 }
 
+TEST(Hog, InWholeStepsIsWithinOneOfItsScalarTwin) {
+  const auto channels = channels_of(noise<float>(90, 70, 3));
+  Eigen::Matrix2Xf points(2, 3);
+  points << 5.3f, 44.9f, 88.25f, 4.1f, 30.5f, 69.75f;
+  for (int cells : {2, 3, 4})
+    for (Normalisation how : kNormalisations) {
+      const HogOptions options{.cells = cells, .cell = 5.4f, .normalisation = how};
+      const float step = how == Normalisation::none ? 0.01f : 1e-4f;
+      std::vector<std::int16_t> expected(std::size_t(3 * options.size())), found(expected.size());
+      scalar::hog(channels, points, options, step, expected);
+      on_every_target([&] {
+        hog(channels, points, options, step, found);
+        for (std::size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i], expected[i], 2) << i;
+      });
+    }
+}
+
+TEST(Hog, OfATallPictureKeepsEveryDigit) {
+  // Wrapped sums: the steepest picture there is above a patch that is nearly flat.
+  const auto image = picture<float>(
+      500, 900, [](int x, int y) { return y < 850 ? (x / 2 + y / 2) % 2 * 255 : 100 + x % 2; });
+  const auto channels = channels_of(image);
+  const Eigen::Matrix2Xf points = Eigen::Vector2f(250.3f, 880.6f);
+  const HogOptions options{.cells = 4, .cell = 6, .normalisation = Normalisation::none};
+  std::vector<float> expected(std::size_t(options.size()));
+  scalar::hog(channels, points, options, expected);
+  on_every_target([&] { expect_near(describe(channels, points, options), expected, 1e-4); });
+}
+
 TEST(Hog, WeighsPixelsByTheAreaThatACellCovers) {
   const auto image = noise<float>(64, 56, 5);
   const auto channels = channels_of(image);

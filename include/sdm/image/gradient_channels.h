@@ -50,9 +50,9 @@ class GradientChannels {
   std::vector<Votes> votes_;
 };
 
-/// Fills `channels` from a picture. Needs: grey values of 0..255 (a picture of another range loses
-/// digits or overflows the 1/256 steps). Throws: picture empty or larger than the room.
-/// Thread-safe on different channels. Allocates nothing. Targets may differ by 1/256 in a vote.
+/// Fills `channels` from a picture. Needs: grey values of 0..255, which are rounded to 1/128 (those
+/// of a picture of another range overflow 16 bits). Throws: picture empty or larger than the room.
+/// Thread-safe on different channels. Allocates nothing. The same on every target.
 void gradient_channels(FloatView src, GradientChannels& channels);
 void gradient_channels(ByteView src, GradientChannels& channels);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -43,6 +44,9 @@ struct HogOptions {
 /// Throws: bad options, or an output of another size. Thread-safe, allocates nothing.
 void hog(const GradientChannels& channels, const Eigen::Ref<const Eigen::Matrix2Xf>& points,
          const HogOptions& options, std::span<float> out);
+/// The same values in whole steps, rounded; what is beyond 16 bits becomes the largest number.
+void hog(const GradientChannels& channels, const Eigen::Ref<const Eigen::Matrix2Xf>& points,
+         const HogOptions& options, float step, std::span<std::int16_t> out);
 
 /// HoG of a whole picture: its (width / cell) x (height / cell) cells, centred when pixels are left
 /// over, each normalised by the cells at most `radius` away from it (a block of 3 x 3 by default).
