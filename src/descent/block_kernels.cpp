@@ -1,5 +1,6 @@
 #include "descent/block_kernels.h"
 
+#define SDM_DOUBLE_KERNELS
 #include "base/simd.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -73,8 +73,10 @@ template <class Scalar>
 io::Model Cascade<Scalar>::to_model() const {
   io::Model model;
   model.kind = "cascade";
-  model.header = json_text(nlohmann::json{
-      {"stages", stages()}, {"state_size", state_size}, {"template_known", template_known}});
+  JsonWriter<nlohmann::json> header;
+  header.put("stages", stages()).put("state_size", state_size);
+  header.put("template_known", template_known);
+  model.header = header.text();
   put_maps(model, "", maps);
   return model;
 }

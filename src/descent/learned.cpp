@@ -25,7 +25,9 @@ double conformal_bound(const std::vector<float>& ascending, double confidence) {
 
 /// What one worker solves with.
 struct LearnedWorkspace {
-  LearnedBlock block, refined, single;  // the maps' answers, the refined ones, one fit at a time
+  std::vector<LearnedBlock> blocks;  // the maps' answers, of as many fits as h takes at once
+  WideEvaluation evaluate;
+  LearnedBlock refined, single;  // the refined ones, one fit at a time
   Refiner<> refiner;
   Vector<double> x, y, scratch, u, best_u, components;
   std::array<Index, kBlockColumns> refined_columns{};  // of the block
@@ -33,8 +35,10 @@ struct LearnedWorkspace {
   RefineOptions refine_options;
   Matrix<double> at_u;  // the last map there, states x components
 
-  LearnedWorkspace(const LearnedModel& model, const RefineOptions& options)
-      : block(model),
+  LearnedWorkspace(const LearnedModel& model, std::size_t blocks_at_once,
+                   const RefineOptions& options)
+      : blocks(blocks_at_once, LearnedBlock(model)),
+        evaluate(model, blocks_at_once),
         refined(model),
         single(model),
         refiner(model.states(), model.features),
@@ -55,25 +59,43 @@ struct LearnedWorkspace {
 class LearnedRun {
  public:
   LearnedRun(const Learned& learned, const LearnedSolveOptions& options, ConstMatrixRef<double> y,
-             int workers, Answers& answers)
+             int workers, const AnswerArrays& answers)
       : model_(learned.model_),
         h_(learned.h_),
         start_(learned.start_),
         options_(options),
         y_(y),
         answers_(answers) {
-    for (int w = 0; w < workers; ++w) spaces_.emplace_back(model_, options.refine_options);
+    at_once_ = std::clamp<Index>(h_.widest() / kBlockColumns, 1, blocks_of(y.cols()));
+    for (int w = 0; w < workers; ++w)
+      spaces_.emplace_back(model_, at(at_once_), options.refine_options);
     quantile_ = conformal_bound(model_.gate.scores, options.confidence);
     evaluations_.assign(at(workers), 0);
     refined_.assign(at(workers), 0);
   }
 
-  void block(Index number, int worker) {
+  static Index blocks_of(Index columns) {
+    return std::max<Index>(1, (columns + kBlockColumns - 1) / kBlockColumns);
+  }
+  /// Tasks that can be done apart.
+  Index tasks() const {
+    return y_.cols() == 0 ? 0 : (blocks_of(y_.cols()) + at_once_ - 1) / at_once_;
+  }
+
+  void task(Index number, int worker) {
     LearnedWorkspace& space = spaces_[static_cast<std::size_t>(worker)];
-    LearnedBlock& block = space.block;
-    const Index first = number * kBlockColumns;
-    block.load(model_, y_, first, std::min(kBlockColumns, y_.cols() - first));
-    block.descend(model_, h_, start_);
+    const Index first = number * at_once_ * kBlockColumns;
+    const Index count = std::min(at_once_, blocks_of(y_.cols() - first));
+    for (Index b = 0; b < count; ++b) {
+      const Index from = first + b * kBlockColumns;
+      space.blocks[at(b)].load(model_, y_, from, std::min(kBlockColumns, y_.cols() - from));
+    }
+    descend(space.blocks, at(count), model_, h_, start_, space.evaluate);
+    for (Index b = 0; b < count; ++b)
+      answer(space, space.blocks[at(b)], first + b * kBlockColumns, worker);
+  }
+
+  void answer(LearnedWorkspace& space, LearnedBlock& block, Index first, int worker) {
     block.measure_distance();
     block.judge(model_);
     Index evaluations = block.evaluations * block.columns;
@@ -82,7 +104,7 @@ class LearnedRun {
       const bool trusted = is_trusted(block, i);
       if (options_.refine == RefineWhen::kAlways ||
           (options_.refine == RefineWhen::kDoubtful && !trusted)) {
-        evaluations += take_refined(space, i);
+        evaluations += take_refined(space, block, i);
       } else {
         write(block, i, first + i,
               trusted                                      ? Trust::kTrusted
@@ -109,9 +131,11 @@ class LearnedRun {
     evaluations_[static_cast<std::size_t>(worker)] += evaluations;
   }
 
-  void finish() {
-    for (const Index count : evaluations_) answers_.evaluations += count;
-    for (const Index count : refined_) answers_.refined += count;
+  SolveCounts counts() const {
+    SolveCounts sum;
+    for (const Index count : evaluations_) sum.evaluations += count;
+    for (const Index count : refined_) sum.refined += count;
+    return sum;
   }
 
  private:
@@ -135,26 +159,30 @@ class LearnedRun {
   }
 
   void write(const LearnedBlock& block, Index from, Index to, Trust trust) {
-    for (Index j = 0; j < model_.states(); ++j) {
+    const Index n = model_.states();
+    for (Index j = 0; j < n; ++j) {
       const double x = block.x(j, from);
-      answers_.x(j, to) = x;
-      answers_.radius(j, to) = quantile_ * block.scale(j, from) * std::abs(model_.box.slope(j, x));
+      answers_.x[to * n + j] = x;
+      if (answers_.radius != nullptr)
+        answers_.radius[to * n + j] =
+            quantile_ * block.scale(j, from) * std::abs(model_.box.slope(j, x));
     }
-    answers_.trust[at(to)] = trust;
-    answers_.residual[to] = block.distance[at(from)];
-    answers_.relative_residual[to] = block.relative_residual[at(from)];
+    if (answers_.trust != nullptr) answers_.trust[to] = trust;
+    if (answers_.residual != nullptr) answers_.residual[to] = block.distance[at(from)];
+    if (answers_.relative_residual != nullptr)
+      answers_.relative_residual[to] = block.relative_residual[at(from)];
   }
 
   /// Refines the maps' answer to a column of the block into the next of `refined`, which is looked
   /// at when all are there. Gives the evaluations of h.
-  int take_refined(LearnedWorkspace& space, Index column) {
+  int take_refined(LearnedWorkspace& space, const LearnedBlock& block, Index column) {
     LearnedBlock& refined = space.refined;
     const Index to = refined.columns++;
     space.refined_columns[at(to)] = column;
-    refined.y.col(to) = space.y = space.block.y.col(column);
-    refined.target.col(to) = space.block.target.col(column);
-    space.u = space.block.u.col(column);
-    const int evaluations = space.block.residual[at(column)] < kInfinity ? refine_from_u(space) : 0;
+    refined.y.col(to) = space.y = block.y.col(column);
+    refined.target.col(to) = block.target.col(column);
+    space.u = block.u.col(column);
+    const int evaluations = block.residual[at(column)] < kInfinity ? refine_from_u(space) : 0;
     refined.u.col(to) = space.u;
     return evaluations;
   }
@@ -281,10 +309,11 @@ class LearnedRun {
   const StartRule& start_;
   const LearnedSolveOptions& options_;
   ConstMatrixRef<double> y_;
-  Answers& answers_;
+  const AnswerArrays& answers_;
   std::vector<LearnedWorkspace> spaces_;
   std::vector<Index> evaluations_, refined_;
   double quantile_ = 0;
+  Index at_once_ = 1;  // blocks
 };
 
 const char* name(Trust trust) {
@@ -366,31 +395,50 @@ Learned::Learned(LearnedModel model, AnyFunction h, StartRule start)
                     : "this solver was learned without a start rule, but one is given");
 }
 
-Answers Learned::run(ConstMatrixRef<double> y, const LearnedSolveOptions& options, int workers,
-                     const ForEachBlock& for_each) const {
+SolveCounts Learned::run(ConstMatrixRef<double> y, const LearnedSolveOptions& options, int workers,
+                         const ForEachBlock& for_each, const AnswerArrays& answers) const {
   options.validate();
   if (y.rows() != model_.features)
     throw Error(formatted("y has {} values, h has {}", y.rows(), model_.features));
   for (Index i = 0; i < y.cols(); ++i)
     if (!y.col(i).allFinite())
       throw Error(formatted("measurement {} has a value that is not finite", i));
+  LearnedRun run(*this, options, y, workers, answers);
+  for_each(run.tasks(), [&](Index number, int worker) { run.task(number, worker); });
+  return run.counts();
+}
+
+Answers Learned::run(ConstMatrixRef<double> y, const LearnedSolveOptions& options, int workers,
+                     const ForEachBlock& for_each) const {
   Answers answers;
   answers.x.resize(model_.states(), y.cols());
   answers.radius.resize(model_.states(), y.cols());
-  answers.trust.assign(at(y.cols()), Trust::kFailed);
+  answers.trust.resize(at(y.cols()));
   answers.residual.resize(y.cols());
   answers.relative_residual.resize(y.cols());
-  LearnedRun run(*this, options, y, workers, answers);
-  for_each((y.cols() + kBlockColumns - 1) / kBlockColumns,
-           [&](Index block, int worker) { run.block(block, worker); });
-  run.finish();
+  const SolveCounts counts = run(y, options, workers, for_each,
+                                 {answers.x.data(), answers.radius.data(), answers.trust.data(),
+                                  answers.residual.data(), answers.relative_residual.data()});
+  answers.evaluations = counts.evaluations;
+  answers.refined = counts.refined;
   return answers;
 }
 
+namespace {
+
+void one_after_the_other(Index count, const std::function<void(Index, int)>& task) {
+  for (Index i = 0; i < count; ++i) task(i, 0);
+}
+
+}  // namespace
+
 Answers Learned::solve_batch(ConstMatrixRef<double> y, const LearnedSolveOptions& options) const {
-  return run(y, options, 1, [](Index count, const std::function<void(Index, int)>& task) {
-    for (Index i = 0; i < count; ++i) task(i, 0);
-  });
+  return run(y, options, 1, one_after_the_other);
+}
+
+SolveCounts Learned::solve_batch(ConstMatrixRef<double> y, const AnswerArrays& answers,
+                                 const LearnedSolveOptions& options) const {
+  return run(y, options, 1, one_after_the_other, answers);
 }
 
 Answer Learned::solve(const Vector<double>& y, const LearnedSolveOptions& options) const {

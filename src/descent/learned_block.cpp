@@ -186,48 +186,105 @@ void LearnedBlock::move(const LearnedModel& model) {
   }
 }
 
-void LearnedBlock::descend(const LearnedModel& model, const AnyFunction& h, const StartRule& rule) {
+void LearnedBlock::keep_best() {
+  for (Index i = 0; i < columns; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    is_best_[at] = residual[at] <= kLater * best_residual_[at] && residual[at] < kInfinity;
+    if (!is_best_[at]) continue;
+    best_residual_[at] = std::min(best_residual_[at], residual[at]);
+    best_u_.col(i) = u.col(i);
+  }
+}
+
+void LearnedBlock::begin(const LearnedModel& model, const StartRule& rule) {
   evaluations = 0;
   std::fill(best_residual_.begin(), best_residual_.end(), kInfinity);
-  std::array<bool, kBlockColumns> is_best{};
-  const auto keep_best = [&] {
-    for (Index i = 0; i < columns; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      is_best[at] = residual[at] <= kLater * best_residual_[at] && residual[at] < kInfinity;
-      if (!is_best[at]) continue;
-      best_residual_[at] = std::min(best_residual_[at], residual[at]);
-      best_u_.col(i) = u.col(i);
-    }
-  };
   start(model, rule);
-  for (std::size_t k = 0; k < model.stages.size(); ++k) {
-    if (k > 0 || model.has_start_rule) {
-      evaluate(h);
-      ++evaluations;
-    }
-    measure(model);
-    keep_best();
-    foretell(model.stages[k]);
-    move(model);
-    place(model);
-  }
-  evaluate(h);
-  ++evaluations;
+}
+
+void LearnedBlock::step(const LearnedModel& model, const LearnedStage& stage) {
+  measure(model);
+  keep_best();
+  foretell(stage);
+  move(model);
+  place(model);
+}
+
+bool LearnedBlock::end(const LearnedModel& model) {
   measure(model);
   keep_best();
   bool undone = false;
   for (Index i = 0; i < columns; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    if (is_best[at] || best_residual_[at] == kInfinity) continue;
+    if (is_best_[at] || best_residual_[at] == kInfinity) continue;
     u.col(i) = best_u_.col(i);
     undone = true;
   }
-  if (!undone) return;
+  if (undone) place(model);
+  return undone;
+}
+
+void LearnedBlock::descend(const LearnedModel& model, const AnyFunction& h, const StartRule& rule) {
+  const auto evaluate_counted = [&] {
+    evaluate(h);
+    ++evaluations;
+  };
+  begin(model, rule);
+  for (std::size_t k = 0; k < model.stages.size(); ++k) {
+    if (k > 0 || model.has_start_rule) evaluate_counted();
+    step(model, model.stages[k]);
+  }
+  evaluate_counted();
+  if (!end(model)) return;
   // Rare, and only then worth an evaluation more: what is told of the answer must be of its x.
-  place(model);
-  evaluate(h);
-  ++evaluations;
+  evaluate_counted();
   measure(model);
+}
+
+WideEvaluation::WideEvaluation(const LearnedModel& model, std::size_t blocks)
+    : scratch_(model.states() + model.features) {
+  if (blocks < 2) return;
+  const Index columns = static_cast<Index>(blocks) * kBlockColumns;
+  x_.resize(model.states(), columns);
+  values_.resize(model.features, columns);
+}
+
+void WideEvaluation::operator()(std::vector<LearnedBlock>& blocks, std::size_t count,
+                                const AnyFunction& h) {
+  Index columns = 0;
+  for (std::size_t b = 0; b < count; ++b) {
+    LearnedBlock& block = blocks[b];
+    x_.middleCols(columns, block.columns) = block.x.leftCols(block.columns);
+    columns += block.columns;
+    ++block.evaluations;
+  }
+  h(x_.leftCols(columns), values_.leftCols(columns), scratch_);
+  columns = 0;
+  for (std::size_t b = 0; b < count; ++b) {
+    LearnedBlock& block = blocks[b];
+    block.values.leftCols(block.columns) = values_.middleCols(columns, block.columns);
+    columns += block.columns;
+  }
+}
+
+void descend(std::vector<LearnedBlock>& blocks, std::size_t count, const LearnedModel& model,
+             const AnyFunction& h, const StartRule& rule, WideEvaluation& evaluate) {
+  if (count == 1) {
+    blocks.front().descend(model, h, rule);
+    return;
+  }
+  for (std::size_t b = 0; b < count; ++b) blocks[b].begin(model, rule);
+  for (std::size_t k = 0; k < model.stages.size(); ++k) {
+    if (k > 0 || model.has_start_rule) evaluate(blocks, count, h);
+    for (std::size_t b = 0; b < count; ++b) blocks[b].step(model, model.stages[k]);
+  }
+  evaluate(blocks, count, h);
+  for (std::size_t b = 0; b < count; ++b) {
+    if (!blocks[b].end(model)) continue;
+    blocks[b].evaluate(h);
+    ++blocks[b].evaluations;
+    blocks[b].measure(model);
+  }
 }
 
 void LearnedBlock::judge(const LearnedModel& model) {

@@ -58,6 +58,14 @@ class LearnedBlock {
   void descend(const LearnedModel& model, const AnyFunction& h, const StartRule& rule);
   int evaluations = 0;  // of each column, in descend
 
+  /// What descend is made of: h is evaluated before every step (before the first only with a start
+  /// rule), and before the end.
+  void begin(const LearnedModel& model, const StartRule& rule);
+  void step(const LearnedModel& model, const LearnedStage& stage);
+  /// Whether some columns went back to an iterate before, so that h is to be evaluated and measured
+  /// once more.
+  bool end(const LearnedModel& model);
+
   /// What the gate asks of the answer, after measure: error scales of each value and of the
   /// residual, (states + 1) x columns; the residual, the step that the last stage would still take
   /// and how far u is outside the box, each relative to its scale.
@@ -66,9 +74,28 @@ class LearnedBlock {
   std::array<double, kBlockColumns> relative_residual{}, pending{}, overshoot{};
 
  private:
+  void keep_best();
+
   Block<double> terms_, products_, best_u_, gathered_, gathered_products_;
+  std::array<bool, kBlockColumns> is_best_{};
   std::array<double, kBlockColumns> best_residual_{};
   Vector<double> scratch_;
 };
+
+/// Evaluates h for several blocks in one call.
+class WideEvaluation {
+ public:
+  WideEvaluation(const LearnedModel& model, std::size_t blocks);
+
+  void operator()(std::vector<LearnedBlock>& blocks, std::size_t count, const AnyFunction& h);
+
+ private:
+  Block<double> x_, values_;
+  Vector<double> scratch_;
+};
+
+/// LearnedBlock::descend for the first `count` of several blocks, in one call of h a stage.
+void descend(std::vector<LearnedBlock>& blocks, std::size_t count, const LearnedModel& model,
+             const AnyFunction& h, const StartRule& rule, WideEvaluation& evaluate);
 
 }  // namespace sdm

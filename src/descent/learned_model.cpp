@@ -107,27 +107,29 @@ void LearnedModel::validate() const {
 io::Model LearnedModel::to_model() const {
   io::Model model;
   model.kind = "learned";
-  nlohmann::json header;
-  for (const Axis& axis : box.axes())
-    header["axes"].push_back({{"name", axis.name},
-                              {"low", axis.low},
-                              {"high", axis.high},
-                              {"log", axis.scale == Axis::Scale::kLog}});
+  JsonWriter<nlohmann::json> header;
+  header.objects("axes", box.axes(), [](auto& json, const Axis& axis) {
+    json.put("high", axis.high).put("log", axis.scale == Axis::Scale::kLog);
+    json.put("low", axis.low).put("name", axis.name);
+  });
   for (const auto& [value, word] : kCompressions)
-    if (value == compression) header["compression"] = word;
-  header["start_rule"] = has_start_rule;
-  header["reach"] = reach;
-  header["noise"] = record.noise;
-  header["gate"] = {
-      {"residual", gate.residual}, {"step", gate.step}, {"overshoot", gate.overshoot}};
-  for (const LearnedStage& stage : stages)
-    header["stages"].push_back({{"order", stage.order}, {"cells", stage.maps.size()}});
-  header["record"] = {{"samples", record.samples},         {"calibration", record.calibration},
-                      {"evaluations", record.evaluations}, {"seconds", record.seconds},
-                      {"held_out", record.held_out},       {"error", list(record.error)},
-                      {"median", list(record.median)},     {"refused", record.refused},
-                      {"refined", record.refined}};
-  model.header = json_text(std::move(header));
+    if (value == compression) header.put("compression", word);
+  header.object("gate", [&](auto& json) {
+    json.put("overshoot", gate.overshoot).put("residual", gate.residual).put("step", gate.step);
+  });
+  header.put("noise", record.noise).put("reach", reach);
+  header.object("record", [&](auto& json) {
+    json.put("calibration", record.calibration).put("error", list(record.error));
+    json.put("evaluations", record.evaluations).put("held_out", record.held_out);
+    json.put("median", list(record.median)).put("refined", record.refined);
+    json.put("refused", record.refused).put("samples", record.samples);
+    json.put("seconds", record.seconds);
+  });
+  header.objects("stages", stages, [](auto& json, const LearnedStage& stage) {
+    json.put("cells", stage.maps.size()).put("order", stage.order);
+  });
+  header.put("start_rule", has_start_rule);
+  model.header = header.text();
   model.put("weight", io::to_tensor(weight));
   model.put("components", io::to_tensor(components));
   if (compression == Compression::kAsinh) {

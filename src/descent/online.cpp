@@ -180,10 +180,14 @@ typename OnlineCascade<Scalar>::Change OnlineCascade<Scalar>::change(
   result.missing = delta - result.missing;
   for (Index i = 0; i < delta.size(); ++i)
     if (std::isnan(delta[i])) result.missing[i] = 0;
-  const double gain = result.inverse_phi.norm() / result.denominator();
+  const Vector<double> gain = result.inverse_phi / result.denominator();
   if (!std::isfinite(result.square) ||
-      !std::isfinite(static_cast<Scalar>(gain) * result.missing.norm()))
+      !std::isfinite(static_cast<Scalar>(gain.norm()) * result.missing.norm()))
     throw Error(formatted("stage {}: the new sample is too large for its numbers", stage));
+  result.gain = gain.head(features.size()).template cast<Scalar>();
+  if (inverse.mean.size() > 0)
+    result.bias_gain =
+        static_cast<Scalar>(gain[features.size()] - gain.head(features.size()).dot(inverse.mean));
   return result;
 }
 
@@ -223,13 +227,8 @@ void OnlineCascade<Scalar>::commit(int stage, const Change& change) noexcept {
   if (((inverse.matrix.diagonal().array() - share * u.array().square()) < 0).any()) share = 0;
   rank_one_update(inverse.matrix, u, share, growth);
 
-  // w phi^T Sigma_new^-1 = u^T / denominator, whichever way it was forgotten.
-  const Vector<double> gain = u / change.denominator();
-  const Index features = cascade_.maps[static_cast<std::size_t>(stage)].feature_size();
-  const double bias_gain =
-      inverse.mean.size() > 0 ? gain[features] - gain.head(features).dot(inverse.mean) : 0;
-  cascade_.maps[static_cast<std::size_t>(stage)].learn(
-      change.missing, gain.head(features).template cast<Scalar>(), static_cast<Scalar>(bias_gain));
+  cascade_.maps[static_cast<std::size_t>(stage)].learn(change.missing, change.gain,
+                                                       change.bias_gain);
 }
 
 void put_inverse_covariance(io::Model& model, const std::string& prefix,

@@ -116,10 +116,10 @@ io::Model Partition<Scalar>::to_model() const {
   io::Model model;
   model.kind = "partition";
   const Cascade<Scalar>& first = cells.front();
-  model.header = json_text(nlohmann::json{{"cells", cells.size()},
-                                          {"stages", first.stages()},
-                                          {"state_size", first.state_size},
-                                          {"template_known", first.template_known}});
+  JsonWriter<nlohmann::json> header;
+  header.put("cells", cells.size()).put("stages", first.stages());
+  header.put("state_size", first.state_size).put("template_known", first.template_known);
+  model.header = header.text();
   for (std::size_t c = 0; c < cells.size(); ++c)
     put_maps(model, formatted("cell{}.", c), cells[c].maps);
   Matrix<Scalar> places(first.state_size, static_cast<Index>(starts.size()));

@@ -18,7 +18,7 @@ template <class Scalar>
 using BlockRef = Eigen::Ref<Block<Scalar>, 0, Eigen::OuterStride<>>;
 
 /// A function `h(x, out)` of blocks: out.col(i) = h(x.col(i)) for every column, of which there are
-/// never more than 64. Made by `batched`.
+/// never more than 64 unless AnyFunction::set_widest says so. Made by `batched`.
 /// Everything that takes a plain h takes one of these too, and hands it single columns where it has
 /// no more.
 template <class H>
@@ -73,6 +73,11 @@ class AnyFunction {
   explicit operator bool() const { return static_cast<bool>(values_); }
   const Jacobian& jacobian() const { return jacobian_; }
 
+  /// Most columns that one call is given. A call that costs much whatever it does, as one into
+  /// another language, wants more of them.
+  Index widest() const { return widest_; }
+  void set_widest(Index columns) { widest_ = columns; }
+
   /// out.col(i) = h(x.col(i)). `scratch` holds a state and a feature vector; nothing is allocated
   /// unless h does.
   void operator()(const ConstBlockRef<double>& x, BlockRef<double> out,
@@ -108,6 +113,7 @@ class AnyFunction {
 
   std::function<void(const ConstBlockRef<double>&, BlockRef<double>, VectorRef<double>)> values_;
   Jacobian jacobian_;
+  Index widest_ = 64;
 };
 
 }  // namespace sdm

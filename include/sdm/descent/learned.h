@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -13,7 +14,7 @@
 namespace sdm {
 
 /// How far an answer may be trusted.
-enum class Trust {
+enum class Trust : std::uint8_t {
   kTrusted,  // residual, step and place are as they were on the samples it was checked with
   kRefined,  // they were not, but `refine`, from there or from an example like y, ended well
   kOutside,  // x lies outside the box that was learned: the best fit found, and no more than that
@@ -59,6 +60,20 @@ struct Answers {
   Index count(Trust which) const;
   /// "20000 answers: 19951 trusted, 40 refined, 9 outside, 0 failed".
   std::string brief_report() const;
+};
+
+/// Where the answers to many go: memory of the caller's, an answer after the other. Any but x may
+/// be null, and is then not told.
+struct AnswerArrays {
+  double* x = nullptr;       // states numbers an answer
+  double* radius = nullptr;  // likewise
+  Trust* trust = nullptr;
+  double *residual = nullptr, *relative_residual = nullptr;
+};
+
+/// What solving many took.
+struct SolveCounts {
+  Index evaluations = 0, refined = 0;
 };
 
 /// When `refine` follows the maps.
@@ -175,9 +190,17 @@ class Learned {
   requires requires(Pool& pool) { pool.threads(); }
   Answers solve_batch(ConstMatrixRef<double> y, Pool& pool,
                       const LearnedSolveOptions& options = {}) const {
-    return run(
-        y, options, pool.threads(),
-        [&](Index count, const std::function<void(Index, int)>& task) { pool.run(count, task); });
+    return run(y, options, pool.threads(), blocks_of(pool));
+  }
+
+  /// The same into memory of the caller's. Where it throws, some answers may be there.
+  SolveCounts solve_batch(ConstMatrixRef<double> y, const AnswerArrays& answers,
+                          const LearnedSolveOptions& options = {}) const;
+  template <class Pool>
+  requires requires(Pool& pool) { pool.threads(); }
+  SolveCounts solve_batch(ConstMatrixRef<double> y, Pool& pool, const AnswerArrays& answers,
+                          const LearnedSolveOptions& options = {}) const {
+    return run(y, options, pool.threads(), blocks_of(pool), answers);
   }
 
   const LearnedModel& model() const { return model_; }
@@ -195,8 +218,14 @@ class Learned {
  private:
   friend class LearnedRun;
   using ForEachBlock = std::function<void(Index count, const std::function<void(Index, int)>&)>;
+  template <class Pool>
+  static ForEachBlock blocks_of(Pool& pool) {
+    return [&](Index count, const std::function<void(Index, int)>& task) { pool.run(count, task); };
+  }
   Answers run(ConstMatrixRef<double> y, const LearnedSolveOptions& options, int workers,
               const ForEachBlock& for_each) const;
+  SolveCounts run(ConstMatrixRef<double> y, const LearnedSolveOptions& options, int workers,
+                  const ForEachBlock& for_each, const AnswerArrays& answers) const;
 
   LearnedModel model_;
   AnyFunction h_;

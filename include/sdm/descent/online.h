@@ -69,6 +69,8 @@ class OnlineCascade {
   const Cascade<Scalar>& cascade() const { return cascade_; }
   /// Sigma^-1 of every stage, for phi = [f; 1], or f without a bias.
   std::vector<Matrix<double>> inverse_covariances() const;
+  /// The same as it is kept: about the mean, with what training left.
+  const std::vector<InverseCovariance>& memory() const { return inverse_; }
 
   /// Steps 1 and 2 of the paper for one stage: the pair (features, delta) that the stage should
   /// have known. A value of the delta that is NaN is not known: its row of the map stays as it is.
@@ -141,6 +143,8 @@ class OnlineCascade {
     double square = 0;           // phi^T Sigma^-1 phi
     double rounding = 0;         // of that square
     Vector<Scalar> missing;      // of the delta; 0 where it is not known
+    Vector<Scalar> gain;         // w phi^T Sigma_new^-1, whichever way it is forgotten
+    Scalar bias_gain = 0;
 
     double denominator() const { return options.forgetting / options.weight + square; }
   };

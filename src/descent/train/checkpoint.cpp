@@ -17,21 +17,12 @@ namespace sdm {
 namespace detail {
 namespace {
 
-// Value by value: a list of them would be taken apart by nlohmann's destructor, which takes memory.
-nlohmann::json to_json(const StageSummary& s) {
-  nlohmann::json json;
-  json["stage"] = s.stage;
-  json["error_before"] = s.error_before;
-  json["error_after"] = s.error_after;
-  json["penalty"] = s.penalty;
-  json["penalty_factor"] = s.penalty_factor;
-  json["penalty_factors"] = s.penalty_factors;
-  json["features"] = s.features;
-  json["components"] = s.components;
-  json["rank"] = s.rank;
-  json["dual"] = s.dual;
-  json["seconds"] = s.seconds;
-  return json;
+void put_summary(JsonWriter<nlohmann::json>& json, const StageSummary& s) {
+  json.put("stage", s.stage).put("error_before", s.error_before).put("error_after", s.error_after);
+  json.put("penalty", s.penalty).put("penalty_factor", s.penalty_factor);
+  json.put("penalty_factors", s.penalty_factors).put("features", s.features);
+  json.put("components", s.components).put("rank", s.rank).put("dual", s.dual);
+  json.put("seconds", s.seconds);
 }
 
 StageSummary stage_summary(const nlohmann::json& json) {
@@ -119,6 +110,7 @@ std::uint64_t fingerprint(const AnyProblem<Scalar>& problem, const Matrix<Scalar
     hash.add(problem.group(i));
     hash.add(problem.weight(i));
   }
+  if (samples == 0) return hash.value();  // a rank of many
   for (const Index i : {Index(0), samples / 2, samples - 1})
     add_walk<Scalar>(hash, problem, i, options.stages, starts.col(i),
                      targets.col(targets.cols() == 1 ? 0 : i));
@@ -129,12 +121,10 @@ template <class Scalar>
 void write_checkpoint(const std::string& path, const Checkpoint<Scalar>& checkpoint) {
   io::Model model;
   model.kind = "checkpoint";
-  auto stages = nlohmann::json::array();
-  for (const StageSummary& stage : checkpoint.stages) stages.push_back(to_json(stage));
-  nlohmann::json header;
-  header["fingerprint"] = formatted("{:016x}", checkpoint.fingerprint);
-  header["stages"] = std::move(stages);
-  model.header = json_text(std::move(header));
+  JsonWriter<nlohmann::json> header;
+  header.put("fingerprint", formatted("{:016x}", checkpoint.fingerprint));
+  header.objects("stages", checkpoint.stages, put_summary);
+  model.header = header.text();
   model.put("states", io::to_tensor(checkpoint.states));
   put_maps(model, "", checkpoint.maps);
   for (std::size_t k = 0; k < checkpoint.inverse_covariances.size(); ++k)
@@ -272,4 +262,20 @@ SDM_INSTANTIATE(double)
 #undef SDM_INSTANTIATE
 
 }  // namespace detail
+
+void remove_checkpoint(const std::string& checkpoint, const Communicator* communicator) {
+  std::error_code ignored;
+  if (communicator == nullptr || communicator->size() == 1) {
+    std::filesystem::remove(checkpoint, ignored);
+    return;
+  }
+  const std::filesystem::path path(checkpoint);
+  const std::string mine =
+      formatted("{}.rank{}.stage", path.filename().string(), communicator->rank());
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+    if (entry.path().filename().string().starts_with(mine))
+      std::filesystem::remove(entry.path(), ignored);
+}
+
 }  // namespace sdm

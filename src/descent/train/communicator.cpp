@@ -20,10 +20,10 @@ void Communicator::agree(const std::string& message) {
                    [](char c) { return static_cast<float>(static_cast<unsigned char>(c)); });
   sum_to_root(std::span(letters));
   broadcast(std::as_writable_bytes(std::span(letters)));
-  if (!message.empty()) throw Error(message);
+  if (!message.empty()) throw AgreedError(message);
   std::string text;
   for (const float letter : letters) text += static_cast<char>(static_cast<unsigned char>(letter));
-  throw Error(formatted("rank {}: {}", failed, text));
+  throw AgreedError(formatted("rank {}: {}", failed, text));
 }
 
 }  // namespace sdm

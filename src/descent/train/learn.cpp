@@ -8,10 +8,13 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "base/formatted.h"
+#include "base/hash.h"
 #include "descent/learned_block.h"
 #include "descent/train/progress.h"
+#include "descent/train/ranks.h"
 #include "descent/train/stage_regression.h"
 #include "linear/blas.h"
 #include "sdm/base/error.h"
@@ -90,8 +93,8 @@ struct Candidate {
 class Learner {
  public:
   Learner(AnyFunction h, const Box& box, const LearnOptions& options)
-      : h_(std::move(h)), options_(options), pool_(options.threads) {
-    options.validate(box);
+      : h_(std::move(h)), options_(options), pool_(options.threads), ranks_(options.communicator) {
+    ranks_.together([&] { options.validate(box); });
     model_.box = box;
     model_.features = options.features;
     model_.record.noise = options.noise.description();
@@ -133,7 +136,7 @@ class Learner {
     const Index blocks = (u.cols() + kBlockColumns - 1) / kBlockColumns;
     std::vector<Buffers> buffers(static_cast<std::size_t>(pool_.threads()),
                                  Buffers(n(), options_.features));
-    pool_.run(blocks, [&](Index b, int worker) {
+    run_own(blocks, [&](Index b, int worker) {
       Buffers& own = buffers[static_cast<std::size_t>(worker)];
       const Index first = b * kBlockColumns, count = std::min(kBlockColumns, u.cols() - first);
       for (Index i = 0; i < count; ++i)
@@ -141,9 +144,51 @@ class Learner {
       h_(own.x.leftCols(count), own.values.leftCols(count), own.scratch);
       values.middleCols(first, count) = own.values.leftCols(count);
     });
+    share(values);
     evaluations_ += u.cols();
     return values;
   }
+
+  /// The blocks of this rank: [first, last).
+  std::pair<Index, Index> own_blocks(Index blocks) const {
+    const Index rank = ranks_.world().rank(), size = ranks_.world().size();
+    return {blocks * rank / size, blocks * (rank + 1) / size};
+  }
+  /// work(block, worker) for those, over the threads; if it fails on one rank, all of them throw.
+  template <class Work>
+  void run_own(Index blocks, Work&& work) {
+    const auto [first, last] = own_blocks(blocks);
+    ranks_.together([&, first = first, last = last] {
+      pool_.run(last - first, [&](Index b, int worker) { work(first + b, worker); });
+    });
+  }
+  /// Gives all ranks what each has filled in, a column a sample.
+  void share(Matrix<double>& columns) {
+    const auto [first, last] = own_blocks((columns.cols() + kBlockColumns - 1) / kBlockColumns);
+    const Index begin = std::min(columns.cols(), first * kBlockColumns),
+                end = std::min(columns.cols(), last * kBlockColumns);
+    ranks_.share_columns<double>(columns, begin, end - begin);
+  }
+  template <class Values>
+  void share_values(Values& values) {
+    Matrix<double> row =
+        Eigen::Map<const Matrix<double>>(values.data(), 1, static_cast<Index>(values.size()));
+    share(row);
+    std::copy_n(row.data(), row.size(), values.data());
+  }
+  /// Every rank decides the same from the same numbers: where they round differently it must end.
+  void require_same(const Matrix<double>& numbers) {
+    if (ranks_.alone()) return;
+    Hash hash;
+    hash.add(numbers);
+    const auto value = static_cast<Index>(hash.value() >> 2);
+    Communicator& world = ranks_.world();
+    const bool same = world.maximum(value) == world.minimum(value);
+    ranks_.together([&] {
+      if (!same) throw Error("learn: the ranks' processors round differently, expected one type");
+    });
+  }
+
   struct Buffers {
     Block<double> x, values;
     Vector<double> scratch;
@@ -187,7 +232,9 @@ class Learner {
       evaluate((2 * u.array() - 1).matrix());
       // The pilot is one block, so one thread's. Half of the time is for the regressions.
       affordable = std::min(affordable, options_.seconds / 2 * kPilot / watch.seconds() *
-                                            static_cast<double>(pool_.threads()));
+                                            static_cast<double>(pool_.threads()) *
+                                            static_cast<double>(ranks_.world().size()));
+      ranks_.broadcast(std::span(&affordable, 1));
     }
     // A sample costs an evaluation a stage, and a fresh one as much and one more.
     const double wanted = static_cast<double>(samples_) * usual_stages +
@@ -367,6 +414,8 @@ class Learner {
       block.measure(model_);
       samples.c.middleCols(first, block.columns) = block.c.leftCols(block.columns);
     });
+    if (at_start) share(samples.u);
+    share(samples.c);
     // Where h has no finite value a sample waits, as it will when solving, and teaches nothing.
     samples.has_value.assign(at(samples.size()), 1);
     for (Index i = 0; i < samples.size(); ++i)
@@ -585,6 +634,7 @@ class Learner {
       const double left = stage.error / error;
       error = stage.error;
       train_.u = std::move(stage.next);
+      require_same(train_.u);
       model_.stages.push_back(std::move(stage.stage));
       model_.record.held_out.push_back(error);
       if (left > kGoOn || error < kEnough || k + 1 == options_.max_stages) break;
@@ -601,7 +651,7 @@ class Learner {
     std::vector<LearnedBlock> blocks(static_cast<std::size_t>(pool_.threads()),
                                      LearnedBlock(model_));
     std::vector<Index> evaluations(blocks.size(), 0);
-    pool_.run((samples.size() + kBlockColumns - 1) / kBlockColumns, [&](Index b, int worker) {
+    run_own((samples.size() + kBlockColumns - 1) / kBlockColumns, [&](Index b, int worker) {
       LearnedBlock& block = blocks[static_cast<std::size_t>(worker)];
       const Index first = b * kBlockColumns;
       block.load(model_, samples.y, first, std::min(kBlockColumns, samples.size() - first));
@@ -609,7 +659,8 @@ class Learner {
       work(block, first);
       evaluations[static_cast<std::size_t>(worker)] += block.evaluations * block.columns;
     });
-    for (const Index count : evaluations) evaluations_ += count;
+    evaluations_ += static_cast<Index>(ranks_.sum(
+        static_cast<double>(std::accumulate(evaluations.begin(), evaluations.end(), Index{0}))));
   }
 
   // -- what an answer is worth --------------------------------------------------------------------
@@ -633,22 +684,33 @@ class Learner {
       fresh.c.middleCols(first, block.columns) = block.c.leftCols(block.columns);
       for (Index i = 0; i < block.columns; ++i) residual[first + i] = block.residual[at(i)];
     });
+    share(fresh.u);
+    share(fresh.c);
+    share_values(residual);
     const Index for_scales = count / 4;
     fit_scales(fresh, residual, for_scales);
     const std::vector<Index> doubtful = set_gate(fresh, residual, for_scales);
 
     // Answers to samples that the scales have not seen, the doubtful ones as they will be solved.
     const Learned learned(model_, h_, options_.start);
-    const Answers refined =
-        learned.solve_batch(Matrix<double>(fresh.y(Eigen::all, doubtful)), pool_);
-    evaluations_ += refined.evaluations;
+    const auto [first_own, last_own] = own_blocks(static_cast<Index>(doubtful.size()));
+    const std::vector<Index> own(doubtful.begin() + first_own, doubtful.begin() + last_own);
+    Answers refined;
+    ranks_.together(
+        [&] { refined = learned.solve_batch(Matrix<double>(fresh.y(Eigen::all, own)), pool_); });
+    const auto total = [&](Index value) { return ranks_.sum(static_cast<double>(value)); };
+    evaluations_ += static_cast<Index>(total(refined.evaluations));
+    Matrix<double> found(n(), static_cast<Index>(doubtful.size()));
+    for (std::size_t i = 0; i < own.size(); ++i)
+      model_.box.to_unit(refined.x.col(static_cast<Index>(i)),
+                         found.col(first_own + static_cast<Index>(i)));
+    ranks_.share_columns<double>(found, first_own, last_own - first_own);
     for (std::size_t i = 0; i < doubtful.size(); ++i)
-      model_.box.to_unit(refined.x.col(static_cast<Index>(i)), fresh.u.col(doubtful[i]));
+      fresh.u.col(doubtful[i]) = found.col(static_cast<Index>(i));
     const double checked = static_cast<double>(count - for_scales);
-    model_.record.refined = static_cast<double>(refined.count(Trust::kRefined)) / checked;
+    model_.record.refined = total(refined.count(Trust::kRefined)) / checked;
     model_.record.refused =
-        static_cast<double>(refined.count(Trust::kOutside) + refined.count(Trust::kFailed)) /
-        checked;
+        total(refined.count(Trust::kOutside) + refined.count(Trust::kFailed)) / checked;
     score(fresh, for_scales);
     report("done", 1);
   }
@@ -704,6 +766,9 @@ class Learner {
       std::copy_n(block.pending.begin(), block.columns, steps.begin() + first);
       std::copy_n(block.overshoot.begin(), block.columns, places.begin() + first);
     });
+    share_values(residuals);
+    share_values(steps);
+    share_values(places);
     // Relative to the median: 1 is usual.
     const double usual = quantile(residuals, 0.5);
     if (usual > 0 && std::isfinite(usual)) {
@@ -755,6 +820,7 @@ class Learner {
   AnyFunction h_;
   const LearnOptions& options_;
   ThreadPool pool_;
+  Ranks ranks_;
   Stopwatch watch_;
   LearnedModel model_;
   Samples train_;

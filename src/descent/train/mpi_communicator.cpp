@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <vector>
 
 namespace sdm {
@@ -46,6 +47,20 @@ MpiCommunicator::MpiCommunicator() {
   }
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
+}
+
+int MpiCommunicator::local_size() const {
+  MPI_Comm here = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &here);
+  int size = 1;
+  MPI_Comm_size(here, &size);
+  MPI_Comm_free(&here);
+  return size;
+}
+
+void MpiCommunicator::abort() const {
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  std::abort();
 }
 
 MpiCommunicator::~MpiCommunicator() {

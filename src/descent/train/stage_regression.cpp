@@ -104,20 +104,26 @@ void StageRegression<Scalar>::add(int fold, Matrix<Scalar>& features, Matrix<Sca
 }
 
 template <class Scalar>
-void StageRegression<Scalar>::sum_to_root(Communicator& communicator) {
+void sum_to_root(NormalEquations<Scalar>& equations, Communicator& communicator) {
   const auto sum = [&](auto& values) {
     communicator.sum_to_root(std::span(values.data(), static_cast<std::size_t>(values.size())));
   };
-  for (Block& block : blocks_) {
-    for (NormalEquations<Scalar>& equations : block.folds) {
-      sum(equations.gram.data());
-      sum(equations.cross);
-      sum(equations.feature_sum);
-      sum(equations.target_sum);
-      sum(equations.target_gram);
-      communicator.sum_to_root(std::span(&equations.weight_sum, 1));
-    }
-  }
+  sum(equations.gram.data());
+  sum(equations.cross);
+  sum(equations.feature_sum);
+  sum(equations.target_sum);
+  sum(equations.target_gram);
+  communicator.sum_to_root(std::span(&equations.weight_sum, 1));
+}
+
+template void sum_to_root(NormalEquations<float>&, Communicator&);
+template void sum_to_root(NormalEquations<double>&, Communicator&);
+
+template <class Scalar>
+void StageRegression<Scalar>::sum_to_root(Communicator& communicator) {
+  for (Block& block : blocks_)
+    for (NormalEquations<Scalar>& equations : block.folds)
+      detail::sum_to_root(equations, communicator);
 }
 
 namespace {

@@ -10,6 +10,10 @@
 
 namespace sdm::detail {
 
+/// Adds up the equations of all ranks at the root.
+template <class Scalar>
+void sum_to_root(linear::NormalEquations<Scalar>& equations, Communicator& communicator);
+
 /// What a stage learns: the map of all samples and, when cross-fitting, for each fold the map of
 /// the samples outside it.
 template <class Scalar>

@@ -56,7 +56,12 @@ class Trainer {
         progress_(observer, options.stages, samples_) {
     ranks_.together([&] { check_input(starts); });
     states_ = starts.cols() == samples_ ? Matrix<Scalar>(starts) : starts.replicate(1, samples_);
-    total_samples_ = static_cast<Index>(ranks_.sum(static_cast<double>(samples_)));
+    const Ranks::Share share = ranks_.share_of(samples_);
+    total_samples_ = share.all;
+    has_first_ = share.first == 0 && samples_ > 0;
+    ranks_.together([&] {
+      if (total_samples_ < 1) throw Error("the problem has no samples, expected at least one");
+    });
     errors_.resize(static_cast<std::size_t>(samples_));
     std::vector<Index> groups;
     for (Index i = 0; i < samples_; ++i) groups.push_back(problem_.group(i));
@@ -102,7 +107,6 @@ class Trainer {
  private:
   void check_input(ConstMatrixRef<Scalar> starts) const {
     options_.validate();
-    if (samples_ < 1) throw Error("the problem has no samples, expected at least one");
     if (state_size_ < 1) throw Error(formatted("the problem's states have {} values", state_size_));
     if (delta_size_ < 1) throw Error(formatted("the problem's deltas have {} values", delta_size_));
     check_states<Scalar>("starts", starts, state_size_, samples_);
@@ -177,11 +181,11 @@ class Trainer {
                   static_cast<double>(total_samples_);
   }
 
-  // A typical feature vector, the root's: sums are kept relative to it.
+  // A typical feature vector, of the first rank with samples: sums are kept relative to it.
   Vector<Scalar> typical_features(Index size) {
     Vector<Scalar> mean = Vector<Scalar>::Zero(size);
     ranks_.together([&] {
-      if (!ranks_.is_root()) return;
+      if (!has_first_) return;
       const Index count = std::min<Index>(samples_, 32);
       Vector<Scalar> one(size);
       for (Index i = 0; i < count; ++i) {
@@ -189,7 +193,7 @@ class Trainer {
         mean += one / static_cast<Scalar>(count);
       }
     });
-    ranks_.broadcast(std::span(mean.data(), static_cast<std::size_t>(size)));
+    ranks_.sum(std::span(mean.data(), static_cast<std::size_t>(size)));
     return mean;
   }
 
@@ -371,7 +375,7 @@ class Trainer {
 
   // What a feature vector and a product cost here, tried out.
   void estimate(int first) {
-    if (!progress_.wanted()) return;
+    if (!progress_.wanted() || samples_ == 0) return;
     const int stage = std::min(first, options_.stages - 1);
     const Index size = problem_.feature_size(stage);
     const bool symmetric = !problem_.symmetry(stage).empty();
@@ -422,6 +426,7 @@ class Trainer {
   Ranks ranks_;
   Index samples_, state_size_, delta_size_;
   Index total_samples_ = 0;
+  bool has_first_ = false;  // the first sample of all ranks
   std::optional<Folds> folds_;
   Matrix<Scalar> states_;
   FeatureCache<Scalar> features_;

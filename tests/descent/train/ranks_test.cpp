@@ -1,78 +1,18 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
-#include <barrier>
-#include <cstring>
+#include <atomic>
+#include <cmath>
 #include <functional>
 #include <stdexcept>
 #include <string>
-#include <thread>
 
-#include "sdm/descent/train/communicator.h"
+#include "sdm/descent/train/learn.h"
 #include "tests/descent/problems.h"
+#include "tests/descent/train/two_ranks.h"
 
 namespace sdm {
 namespace {
-
-// Where two threads meet that play the ranks of a distributed training.
-struct Meeting {
-  struct Place {
-    void* data = nullptr;
-    bool here = false;
-  };
-  std::array<Place, 2> places;
-  std::barrier<> barrier{2};
-};
-
-class Rank final : public Communicator {
- public:
-  Rank(Meeting& meeting, int rank) : meeting_(meeting), rank_(rank) {}
-  ~Rank() override {
-    meeting_.places[static_cast<std::size_t>(rank_)] = {};
-    meeting_.barrier.arrive_and_drop();
-  }
-
-  int rank() const override { return rank_; }
-  int size() const override { return 2; }
-  void sum_to_root(std::span<float> numbers) override { sum(numbers); }
-  void sum_to_root(std::span<double> numbers) override { sum(numbers); }
-  void broadcast(std::span<std::byte> bytes) override {
-    meet(bytes.data(), [&](const void* other) {
-      if (rank_ == 1 && !bytes.empty()) std::memcpy(bytes.data(), other, bytes.size());
-    });
-  }
-  Index maximum(Index value) override {
-    Index largest = value;
-    meet(&value, [&](const void* other) {
-      largest = std::max(largest, *static_cast<const Index*>(other));
-    });
-    return largest;
-  }
-
- private:
-  template <class T>
-  void sum(std::span<T> numbers) {
-    meet(numbers.data(), [&](const void* other) {
-      if (rank_ == 0)
-        for (std::size_t i = 0; i < numbers.size(); ++i)
-          numbers[i] += static_cast<const T*>(other)[i];
-    });
-  }
-
-  // `use` sees what the other rank brought; a rank that has left would never bring anything.
-  void meet(void* mine, const std::function<void(const void*)>& use) {
-    meeting_.places[static_cast<std::size_t>(rank_)] = {mine, true};
-    meeting_.barrier.arrive_and_wait();
-    const Meeting::Place other = meeting_.places[static_cast<std::size_t>(1 - rank_)];
-    if (!other.here) throw std::logic_error("left alone");
-    use(other.data);
-    meeting_.barrier.arrive_and_wait();
-  }
-
-  Meeting& meeting_;
-  int rank_;
-};
 
 struct Listening : TanhProblem<double> {
   using TanhProblem::TanhProblem;
@@ -85,26 +25,15 @@ struct Listening : TanhProblem<double> {
 // What each rank's training ends with, when `prepare` has made rank 1 fail somewhere.
 std::array<std::string, 2> failures(
     const std::function<void(Listening& problem, TrainObserver& observer)>& prepare) {
-  Meeting meeting;
-  std::array<std::string, 2> result;
-  const auto run = [&](int rank) {
+  return run_two_ranks([&](Communicator& world) {
     Listening problem(3, 6, 40, false, 1);
     TrainObserver observer;
-    if (rank == 1) prepare(problem, observer);
-    Rank world(meeting, rank);
+    if (world.rank() == 1) prepare(problem, observer);
     TrainOptions options;
     options.threads = 1;
     options.communicator = &world;
-    try {
-      train(problem, problem.starts, problem.targets, options, observer);
-    } catch (const std::exception& e) {
-      result[static_cast<std::size_t>(rank)] = e.what();
-    }
-  };
-  std::thread other(run, 1);
-  run(0);
-  other.join();
-  return result;
+    train(problem, problem.starts, problem.targets, options, observer);
+  });
 }
 
 TEST(Ranks, EndTogetherWhereverOneOfThemFails) {
@@ -119,6 +48,68 @@ TEST(Ranks, EndTogetherWhereverOneOfThemFails) {
   };
   EXPECT_EQ(failures([&](Listening&, TrainObserver& o) { o.progress = only_solving; }), expected);
   EXPECT_EQ(failures([](Listening&, TrainObserver&) {}), (std::array<std::string, 2>{}));
+}
+
+TEST(Ranks, OneWithoutSamplesDoesNotStopTheOthers) {
+  const TanhProblem<double> problem(3, 6, 40, false, 1);
+  TrainOptions options;
+  options.threads = 1;
+  const auto alone = train(problem, problem.starts, problem.targets, options);
+  for (const int busy : {0, 1}) {
+    Matrix<double> maps[2];
+    const auto failures = run_two_ranks([&](Communicator& world) {
+      const TanhProblem<double> none(3, 6, 0, false, 1);
+      const TanhProblem<double>& own = world.rank() == busy ? problem : none;
+      TrainOptions together = options;
+      together.communicator = &world;
+      const auto result = train(own, own.starts, own.targets, together);
+      EXPECT_EQ(result.summary.samples, 40);
+      maps[world.rank()] = result.cascade.maps.back().matrix();
+    });
+    EXPECT_EQ(failures, (std::array<std::string, 2>{}));
+    EXPECT_LT((maps[0] - alone.cascade.maps.back().matrix()).norm(), 1e-12);
+    EXPECT_EQ(maps[0], maps[1]);
+  }
+  const std::array<std::string, 2> expected{"the problem has no samples, expected at least one",
+                                            "the problem has no samples, expected at least one"};
+  EXPECT_EQ(run_two_ranks([&](Communicator& world) {
+              const TanhProblem<double> none(3, 6, 0, false, 1);
+              TrainOptions together = options;
+              together.communicator = &world;
+              train(none, none.starts, none.targets, together);
+            }),
+            expected);
+}
+
+// h as a simulation: each rank evaluates its own draws.
+TEST(Ranks, ShareTheEvaluationsOfASlowFunction) {
+  std::array<std::atomic<Index>, 2> calls{};
+  const auto h_of = [&](std::size_t rank) {
+    return [&calls, rank](const auto& x, auto&& out) {
+      ++calls[rank];
+      for (int i = 0; i < 12; ++i) out[i] = x[0] * std::exp(-x[1] * 0.3 * i);
+    };
+  };
+  const Box box{{0.5, 2}, {0.3, 3, Axis::Scale::kLog}};
+  LearnOptions options;
+  options.features = 12;
+  options.noise = Noise::gaussian(0.02);
+  options.samples = 1500;
+  options.calibration = 600;
+  options.threads = 1;
+  const Learned alone = learn(h_of(0), box, options);
+  const Index all = calls[0].exchange(0);
+  const auto failures = run_two_ranks([&](Communicator& world) {
+    LearnOptions together = options;
+    together.communicator = &world;
+    const Learned learned = learn(h_of(static_cast<std::size_t>(world.rank())), box, together);
+    EXPECT_EQ(learned.model().record.evaluations, alone.model().record.evaluations);
+    EXPECT_EQ(learned.model().record.held_out, alone.model().record.held_out);
+    EXPECT_EQ(learned.model().gate.scores, alone.model().gate.scores);
+  });
+  EXPECT_EQ(failures, (std::array<std::string, 2>{}));
+  // Half each, but for blocks that do not split evenly.
+  for (const auto& own : calls) EXPECT_NEAR(double(own), 0.5 * double(all), 0.05 * double(all));
 }
 
 }  // namespace

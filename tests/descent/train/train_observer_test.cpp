@@ -101,7 +101,7 @@ double peak_bytes() {
 // Cheap features, so that the test is about memory.
 struct Wide {
   using Scalar = float;
-  Index samples() const { return 20000; }
+  Index samples() const { return 40000; }
   Index state_size() const { return 2; }
   Index feature_size(int) const { return 600; }
   bool template_known() const { return false; }
@@ -119,7 +119,7 @@ TEST(Memory, StaysFarBelowADataMatrixThatMayNotBeKept) {
   const pid_t child = fork();
   if (child == 0) {
     const Matrix<float> starts = Matrix<float>::Zero(2, 1),
-                        targets = random_matrix<float>(2, 20000, 1);
+                        targets = random_matrix<float>(2, 40000, 1);
     TrainOptions options;
     options.stages = 1;
     options.folds = 2;
@@ -130,7 +130,7 @@ TEST(Memory, StaysFarBelowADataMatrixThatMayNotBeKept) {
     observer.estimate = [&](const TrainEstimate& e) { estimate = e.bytes; };
     const double before = peak_bytes();
     train(Wide(), starts, targets, options, observer);
-    const double grown = peak_bytes() - before, matrix = 4.0 * 600 * 20000;
+    const double grown = peak_bytes() - before, matrix = 4.0 * 600 * 40000;
     if (grown > 0.5 * matrix) _exit(1);
     _exit(grown < 3 * estimate && grown > estimate / 3 ? 0 : 2);
   }

@@ -4,9 +4,16 @@
 #include <span>
 #include <string>
 
+#include "sdm/base/error.h"
 #include "sdm/base/types.h"
 
 namespace sdm {
+
+/// An error that every rank has been told of, so that all of them end.
+class AgreedError : public Error {
+ public:
+  using Error::Error;
+};
 
 /// The ranks of a distributed training, each with its own shard of the samples. Rank 0 is the root:
 /// it gets the sums, solves, and tells the others. Every call is made by all ranks together.
@@ -27,8 +34,8 @@ class Communicator {
   virtual Index maximum(Index value) = 0;
   Index minimum(Index value) { return -maximum(-value); }
 
-  /// If any rank brings a message, every rank throws an Error: its own, or "rank R: ..." of the
-  /// lowest rank that has one. Without this a failed rank would leave the others waiting.
+  /// If any rank brings a message, every rank throws an AgreedError: its own, or "rank R: ..." of
+  /// the lowest rank that has one. Without this a failed rank would leave the others waiting.
   void agree(const std::string& message);
 };
 

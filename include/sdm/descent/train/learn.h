@@ -9,6 +9,8 @@
 
 namespace sdm {
 
+class Communicator;  // communicator.h
+
 /// How to learn. The defaults suit a function that takes microseconds.
 struct LearnOptions {
   /// How many values h has. Not needed where h returns them.
@@ -42,6 +44,10 @@ struct LearnOptions {
 
   std::uint64_t seed = 1;
   int threads = 0;  // 0: all cores. The same bits for any number.
+
+  /// The other ranks, if h is slow: each evaluates its own part of the draws, and all get the same
+  /// answer, bit for bit as one process alone. All must have processors of one type.
+  Communicator* communicator = nullptr;
 
   /// Told in words and as a share of all that is to be done, by the thread that called `learn`.
   std::function<void(const char* activity, double share, double seconds_left)> progress = {};

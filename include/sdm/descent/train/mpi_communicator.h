@@ -17,6 +17,11 @@ class MpiCommunicator final : public Communicator {
   MpiCommunicator(const MpiCommunicator&) = delete;
   MpiCommunicator& operator=(const MpiCommunicator&) = delete;
 
+  /// Ranks on this machine.
+  int local_size() const;
+  /// Ends all ranks at once, for an error that the others do not know of.
+  [[noreturn]] void abort() const;
+
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   void sum_to_root(std::span<float> numbers) override;

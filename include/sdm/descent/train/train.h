@@ -88,6 +88,9 @@ struct TrainOptions {
   void validate() const;
 };
 
+/// Removes what a training has left of its checkpoint, on each rank its own files.
+void remove_checkpoint(const std::string& checkpoint, const Communicator* communicator = nullptr);
+
 /// What one stage did. Errors are means over the samples, in the unit of the problem's `error`.
 struct StageSummary {
   int stage = 0;
