@@ -88,4 +88,17 @@ std::string describe(const Model& model) {
   return out;
 }
 
+std::string describe_json(const Model& model) {
+  nlohmann::ordered_json out;
+  out["kind"] = model.kind;
+  out["header"] = nlohmann::ordered_json::parse(model.header);
+  out["tensors"] = nlohmann::ordered_json::array();
+  for (const auto& [name, tensor] : model.tensors)
+    out["tensors"].push_back({{"name", name},
+                              {"type", name_of(tensor.type())},
+                              {"shape", tensor.shape()},
+                              {"bytes", tensor.bytes().size()}});
+  return out.dump(2);
+}
+
 }  // namespace sdm::io

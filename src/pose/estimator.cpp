@@ -206,12 +206,13 @@ Estimator Estimator::with_camera(const Camera& camera) const {
 io::Model Estimator::to_model() const {
   io::Model model;
   model.kind = "pose";
-  model.header = json_text(nlohmann::ordered_json{
-      {"points", object_.cols()},
-      {"stages", stages()},
-      {"cells", cells_.size()},
-      {"camera", {{"fx", camera_.fx}, {"fy", camera_.fy}, {"cx", camera_.cx}, {"cy", camera_.cy}}},
-      {"provenance", provenance_}});
+  JsonWriter<nlohmann::json> header;
+  header.put("points", object_.cols()).put("stages", stages()).put("cells", cells_.size());
+  header.object("camera", [&](auto& json) {
+    json.put("fx", camera_.fx).put("fy", camera_.fy).put("cx", camera_.cx).put("cy", camera_.cy);
+  });
+  header.put("provenance", provenance_);
+  model.header = header.text();
   model.put("object", io::to_tensor(object_));
   Vector<double> box(13);
   const Rotation& q = range_.centre.rotation;

@@ -13,14 +13,10 @@ namespace {
 
 constexpr const char* kNormalisation = "l2";  // the only one that trackers use
 
-nlohmann::ordered_json to_json(const Canvas& canvas) {
-  return {{"width", canvas.width},
-          {"height", canvas.height},
-          {"unit", canvas.unit},
-          {"cell", canvas.hog.cell},
-          {"radius", canvas.hog.radius},
-          {"epsilon", canvas.hog.epsilon},
-          {"normalisation", kNormalisation}};
+void put_canvas(JsonWriter<nlohmann::json>& json, const Canvas& canvas) {
+  json.put("width", canvas.width).put("height", canvas.height).put("unit", canvas.unit);
+  json.put("cell", canvas.hog.cell).put("radius", canvas.hog.radius);
+  json.put("epsilon", canvas.hog.epsilon).put("normalisation", kNormalisation);
 }
 
 Canvas canvas_from(const nlohmann::json& json) {
@@ -91,22 +87,18 @@ void TrackerModel::validate() const {
 }
 
 io::Model TrackerModel::to_model() const {
-  auto canvas_list = nlohmann::ordered_json::array();
-  for (const Canvas& canvas : canvases) canvas_list.push_back(to_json(canvas));
+  JsonWriter<nlohmann::json> header;
+  header.put("motion", to_string(motion)).put("width", shape.width).put("height", shape.height);
+  header.put("lost_above", lost_above).put("stages", cascade.stages());
+  header.put("stage_canvas", stage_canvas).objects("canvases", canvases, put_canvas);
+  if (pixels.known())
+    header.object("pixels", [&](auto& json) { put_canvas(json, pixels.canvas); });
+  else
+    header.put("pixels", nullptr);
+  header.put("scored", score.known()).put("scan", scan).put("provenance", provenance);
   io::Model model;
   model.kind = "rigid";
-  model.header = json_text(nlohmann::ordered_json{
-      {"motion", to_string(motion)},
-      {"width", shape.width},
-      {"height", shape.height},
-      {"lost_above", lost_above},
-      {"stages", cascade.stages()},
-      {"stage_canvas", stage_canvas},
-      {"canvases", std::move(canvas_list)},
-      {"pixels", pixels.known() ? to_json(pixels.canvas) : nlohmann::ordered_json()},
-      {"scored", score.known()},
-      {"scan", scan},
-      {"provenance", provenance}});
+  model.header = header.text();
   if (pixels.known()) {
     model.put("pixels", io::to_tensor(pixels.pixels));
     model.put("slope_u", io::to_tensor(pixels.slope_u));

@@ -28,10 +28,10 @@ inline std::vector<Pose> random_poses(int count, double degrees, double distance
 /// The image of an object with normal noise on every coordinate.
 inline Points2 noisy_image(const Points3& object, const Pose& pose, const Camera& camera,
                            double sigma, std::mt19937& engine) {
-  std::normal_distribution<double> normal(0, sigma);
+  std::normal_distribution<double> normal;
   Points2 image = project(object, pose, camera);
   if (sigma > 0)
-    for (double& value : image.reshaped()) value += normal(engine);
+    for (double& value : image.reshaped()) value += sigma * normal(engine);
   return image;
 }
 

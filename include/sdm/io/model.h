@@ -45,4 +45,8 @@ struct Model {
 /// header may hold are replaced, so the text is safe to print on a terminal.
 std::string describe(const Model& model);
 
+/// The same for programs: a JSON object of "kind", "header" and "tensors" (name, type, shape,
+/// bytes).
+std::string describe_json(const Model& model);
+
 }  // namespace sdm::io
