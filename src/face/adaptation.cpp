@@ -75,13 +75,11 @@ void Adaptation::require_fits(const Model& model) const {
 io::Model Adaptation::to_model() const {
   io::Model file;
   file.kind = "face-adaptation";
-  file.header = json_text(nlohmann::ordered_json{{"name", name},
-                                                 {"fingerprint", formatted("{:016x}", fingerprint)},
-                                                 {"stages", inverse_covariances.size()},
-                                                 {"frames", frames},
-                                                 {"provenance", provenance},
-                                                 {"licence", licence}},
-                          1);
+  JsonWriter<nlohmann::json> header(1);
+  header.put("name", name).put("fingerprint", formatted("{:016x}", fingerprint));
+  header.put("stages", inverse_covariances.size()).put("frames", frames);
+  header.put("provenance", provenance).put("licence", licence);
+  file.header = header.text();
   for (std::size_t k = 0; k < inverse_covariances.size(); ++k)
     file.put(formatted("stage{}.inverse_covariance", k), io::to_tensor(inverse_covariances[k]));
   return file;

@@ -101,8 +101,10 @@ void Adapter::update(image::ByteView grey, const Shape& truth, const AdapterOpti
     adapted.maps[k].bias = moved.empty() ? bias : bias(moved).eval();
   }
   adapted.validate();
+  // On from the maps that a file would hold: features are rounded to whole steps, so that a last
+  // digit may make a difference.
+  online_ = {wide_maps(adapted), online.memory()};
   model_ = std::move(adapted);
-  online_ = std::move(online);
   ++frames_;
 }
 

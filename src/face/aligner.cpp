@@ -15,6 +15,9 @@ namespace {
 // size or shape than the detector's own. Chosen on dev faces (docs/face-training.md).
 constexpr float kDoubt = 0.97F, kSure = 0.99F;
 constexpr float kBetter = 8;  // times the odds
+// A stage of the whole face adds log odds to a fit that ends well: in the end seldom more than this
+// after the last one, and twice as much before each (docs/face-training.md).
+constexpr float kReach = 2;
 constexpr float kSearchShift = 0.25F, kSearchScale = 0.25F, kSearchRoll = 0.4F;
 
 }  // namespace
@@ -31,33 +34,65 @@ struct Aligner::State {
 
   const Alignment& run(image::ByteView grey, const Similarity& start, float still = 0);
   const Alignment& search(image::ByteView grey, const Similarity& start);
+  /// A run from another place, without visibility; ended as soon as its fit will hardly be
+  /// `enough`, which leaves a fit of 0.
+  void attempt(image::ByteView grey, const Similarity& start, float enough);
+
+  /// Of a finished run.
+  void find_points(float moved);
+  void find_visible();
 
   const Model* model;
   ShapeDescent descent;
   Alignment result, best;
   float fit = 0, best_fit = 0;  // the confidence's part of their scores
+  bool patches_known = false;   // those of the score, for the visibility
   std::vector<int> nearest;     // points, for the visibility
 };
 
 const Alignment& Aligner::State::run(image::ByteView grey, const Similarity& start, float still) {
-  const float moved = descent.run(grey, start, still);
+  find_points(descent.run(grey, start, still));
+  find_visible();
+  return result;
+}
+
+void Aligner::State::find_points(float moved) {
   descent.to_image(result.points);
   result.points.colwise() += descent.similarity().turned(model->label_offset);
   const Model& scored = model->base ? *model->base : *model;
+  patches_known = false;
   if (!result.points.allFinite()) {
-    result.score = 0;
+    fit = 0;
   } else if (std::isfinite(moved) && scored.confidence.known()) {
-    fit = result.score = scored.confidence.probability(descent.patch_sums());
-    if (model->visibility.known()) {
-      model->visibility.probabilities(descent.patches(), nearest, result.visible);
-      result.score *= result.visible.mean();
-    }
+    fit = scored.confidence.probability(descent.patch_sums());
+    patches_known = true;
   } else {
-    result.visible.setZero();
     const float ratio = moved / scored.typical_step;
-    fit = result.score = 1 / (1 + ratio * ratio);
+    fit = 1 / (1 + ratio * ratio);
   }
-  return result;
+  result.score = fit;
+}
+
+void Aligner::State::find_visible() {
+  if (!patches_known) {
+    result.visible.setZero();
+  } else if (model->visibility.known()) {
+    model->visibility.probabilities(descent.patches(), nearest, result.visible);
+    result.score *= result.visible.mean();
+  }
+}
+
+void Aligner::State::attempt(image::ByteView grey, const Similarity& start, float enough) {
+  const int last_whole = model->recipe.last_whole_stage();
+  const auto log_odds = [](float p) { return std::log(p / (1 - p)); };
+  const float needed = log_odds(enough);
+  const auto promising = [&](int stage, const auto&, const auto&) {
+    const int left = last_whole + 1 - stage;
+    if (stage == 0 || left < 0 || model->base) return true;
+    const float here = model->confidence.probability(descent.patch_sums());
+    return log_odds(here) + std::ldexp(kReach, left) >= needed;
+  };
+  find_points(descent.run(grey, start, 0, promising));
 }
 
 const Alignment& Aligner::State::search(image::ByteView grey, const Similarity& start) {
@@ -71,20 +106,25 @@ const Alignment& Aligner::State::search(image::ByteView grey, const Similarity& 
     std::swap(fit, best_fit);
   };
   keep();
-  const auto attempt = [&](float dx, float dy, float log_scale, float roll) {
+  const auto try_from = [&](float dx, float dy, float log_scale, float roll) {
     if (best_fit >= kSure) return;
     const float size = std::exp(log_scale);
     const float c = size * std::cos(roll), s = size * std::sin(roll);
     const Eigen::Vector2f shift = start.turned({dx, dy});
-    run(grey, {start.a * c - start.b * s, start.b * c + start.a * s, start.x + shift.x(),
-               start.y + shift.y()});
-    if (fit > std::max(best_fit, enough)) keep();
+    const float least = std::max(best_fit, enough);
+    attempt(grey,
+            {start.a * c - start.b * s, start.b * c + start.a * s, start.x + shift.x(),
+             start.y + shift.y()},
+            least);
+    if (fit <= least) return;
+    find_visible();
+    keep();
   };
-  for (const float log_scale : {-kSearchScale, kSearchScale}) attempt(0, 0, log_scale, 0);
+  for (const float log_scale : {-kSearchScale, kSearchScale}) try_from(0, 0, log_scale, 0);
   for (const float log_scale : {0.0F, -kSearchScale, kSearchScale})
     for (const auto& [dx, dy] : {std::pair{0, -1}, {0, 1}, {-1, 0}, {1, 0}})
-      attempt(kSearchShift * float(dx), kSearchShift * float(dy), log_scale, 0);
-  for (const float roll : {-kSearchRoll, kSearchRoll}) attempt(0, 0, 0, roll);
+      try_from(kSearchShift * float(dx), kSearchShift * float(dy), log_scale, 0);
+  for (const float roll : {-kSearchRoll, kSearchRoll}) try_from(0, 0, 0, roll);
   keep();
   return result;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "sdm/face/recipe.h"
@@ -16,15 +17,32 @@ class Canvas {
   /// For shapes of so many points. The recipe must outlive it.
   Canvas(const Recipe& recipe, Eigen::Index points);
 
+  /// The picture must stay until the last description: only what patches touch is drawn.
   void draw(image::ByteView grey, const Similarity& similarity);
   /// The patches of a stage at those of all points (face coordinates) that it sees, one after the
-  /// other. `coarse`: on
-  /// whole pixels, whatever the recipe says, in less than half the time.
+  /// other. `coarse`: on whole pixels, whatever the recipe says, in less than half the time.
   void describe(int stage, const Eigen::Ref<const Shape>& face, std::span<float> out,
                 bool coarse = false);
+  /// In whole steps.
+  void describe(int stage, const Eigen::Ref<const Shape>& face, float step,
+                std::span<std::int16_t> out);
 
  private:
+  struct Window {
+    int left = 0, top = 0, right = 0, bottom = 0;  // pixels of the canvas, the last two excluded
+  };
+  /// What patches of this half width at the first points touch, and so many pixels more.
+  Window touched(Eigen::Index count, float half, float more) const;
+  void draw(const Window& window);
+  /// Calls hog(points, options, out) for points whose patches have one size.
+  template <class T, class Hog>
+  void describe(int stage, const Eigen::Ref<const Shape>& face, image::HogOptions options,
+                std::span<T> out, Hog hog);
+
   const Recipe* recipe_;
+  image::ByteView grey_;
+  image::AffineMap map_;
+  Window drawn_;
   image::Image<float> pixels_;
   image::Resampler resample_;
   image::GradientChannels channels_;

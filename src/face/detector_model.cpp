@@ -21,6 +21,13 @@ void require_detector(bool good, const std::string& message) {
 
 bool is_moderate(float value) { return std::abs(value) <= kLargest; }
 
+void check_window(int columns, int rows) {
+  constexpr int kMost = DetectorModel::kMaxCells;
+  require_detector(
+      columns >= 1 && columns <= kMost && rows >= 1 && rows <= kMost,
+      formatted("a window has {} x {} cells, expected 1 to {} a side", columns, rows, kMost));
+}
+
 void check_template(const DetectorTemplate& one, int features) {
   require_detector(static_cast<int>(one.weights.size()) == features,
                    formatted("the template '{}' has {} weights, expected {}", one.name,
@@ -30,8 +37,8 @@ void check_template(const DetectorTemplate& one, int features) {
                              one.name, one.scale, one.bias, one.roll));
 }
 
-nlohmann::ordered_json template_json(const DetectorTemplate& one) {
-  return {{"name", one.name}, {"roll", one.roll}, {"scale", one.scale}, {"bias", one.bias}};
+void put_template(JsonWriter<nlohmann::json>& json, const DetectorTemplate& one) {
+  json.put("name", one.name).put("roll", one.roll).put("scale", one.scale).put("bias", one.bias);
 }
 
 DetectorTemplate to_template(const nlohmann::json& json, const io::Tensor& weights, int features,
@@ -60,9 +67,7 @@ BoxConvention DetectorModel::convention() const {
 }
 
 void DetectorModel::validate() const {
-  require_detector(
-      columns >= 1 && columns <= kMaxCells && rows >= 1 && rows <= kMaxCells,
-      formatted("a window has {} x {} cells, expected 1 to {} a side", columns, rows, kMaxCells));
+  check_window(columns, rows);
   require_detector(cell >= 1e-3F && cell <= 10,
                    formatted("a cell is {} units large, expected 0.001 to 10", cell));
   require_detector(!templates.empty() && templates.size() <= kMaxTemplates,
@@ -75,23 +80,21 @@ void DetectorModel::validate() const {
 
 io::Model DetectorModel::to_model() const {
   validate();
-  nlohmann::ordered_json header{
-      {"name", name}, {"columns", columns},     {"rows", rows},
-      {"cell", cell}, {"threshold", threshold}, {"templates", nlohmann::ordered_json::array()}};
+  JsonWriter<nlohmann::json> header(1);
+  header.put("name", name).put("columns", columns).put("rows", rows).put("cell", cell);
+  header.put("threshold", threshold).objects("templates", templates, put_template);
+  if (has_gate())
+    header.object("gate", [&](auto& json) {
+      put_template(json, gate);
+      json.put("threshold", gate_threshold);
+    });
+  header.put("provenance", provenance).put("licence", licence);
   std::vector<std::int8_t> weights;
-  for (const DetectorTemplate& one : templates) {
-    header["templates"].push_back(template_json(one));
+  for (const DetectorTemplate& one : templates)
     weights.insert(weights.end(), one.weights.begin(), one.weights.end());
-  }
-  if (has_gate()) {
-    header["gate"] = template_json(gate);
-    header["gate"]["threshold"] = gate_threshold;
-  }
-  header["provenance"] = provenance;
-  header["licence"] = licence;
   io::Model file;
   file.kind = "detector";
-  file.header = json_text(std::move(header), 1);
+  file.header = header.text();
   const auto size = static_cast<std::size_t>(features());
   file.put("templates",
            io::to_tensor(std::span<const std::int8_t>(weights), {size, templates.size()}));
@@ -115,6 +118,7 @@ DetectorModel DetectorModel::from_model(const io::Model& file) {
     model.threshold = number_at<float>(header, "threshold");
     const auto& templates = header.at("templates");
     // Before anything is multiplied or allocated.
+    check_window(model.columns, model.rows);
     require_detector(
         templates.is_array() && !templates.empty() && templates.size() <= kMaxTemplates,
         formatted("{} templates, expected 1 to {}", templates.size(), kMaxTemplates));

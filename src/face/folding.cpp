@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "base/simd.h"
 #include "face/mirror.h"
@@ -13,21 +14,18 @@
 //
 #include <hwy/highway.h>
 
-namespace sdm::face {
-float step_of(float largest, std::size_t size);
-}
-
 HWY_BEFORE_NAMESPACE();
 namespace sdm::face::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-void fold_pairs(const Folding& folding, const float* f, float* sums, float* differences) {
+void fold_floats(const Folding& folding, std::span<const float> features, std::span<float> all_sums,
+                 std::span<float> all_differences) {
 #if HWY_TARGET == HWY_SCALAR
-  const auto size = static_cast<std::size_t>(folding.size());
-  scalar::fold(folding, {f, static_cast<std::size_t>(folding.features())}, {sums, size},
-               {differences, size});
+  scalar::fold(folding, features, all_sums, all_differences);
 #else
+  const float* f = features.data();
+  float *sums = all_sums.data(), *differences = all_differences.data();
   const hn::FixedTag<float, 4> d;
   const auto store = [&](hn::Vec<decltype(d)> a, hn::Vec<decltype(d)> b, Index at) HWY_ATTR {
     hn::StoreU(hn::Add(a, b), d, sums + at);
@@ -45,30 +43,39 @@ void fold_pairs(const Folding& folding, const float* f, float* sums, float* diff
     store(hn::LoadU(d, a + 4), high, at + 4);
     at += 8;
   }
-  std::fill(sums + at, sums + folding.size(), 0.0F);
-  std::fill(differences + at, differences + folding.size(), 0.0F);
 #endif
 }
 
-float narrow(std::span<const float> f, std::span<std::int16_t> out) {
+void fold_steps(const Folding& folding, std::span<const std::int16_t> features,
+                std::span<std::int16_t> all_sums, std::span<std::int16_t> all_differences) {
 #if HWY_TARGET == HWY_SCALAR
-  return scalar::to_i16(f, out);
+  scalar::fold(folding, features, all_sums, all_differences);
 #else
-  const hn::CappedTag<float, 16> d;
-  const hn::Rebind<std::int32_t, decltype(d)> wide;
-  const hn::Rebind<std::int16_t, decltype(d)> half;
-  const std::size_t lanes = hn::Lanes(d);
-  auto top = hn::Zero(d);
-  for (std::size_t i = 0; i < f.size(); i += lanes)
-    top = hn::Max(top, hn::Abs(hn::LoadU(d, f.data() + i)));
-  const float largest = hn::GetLane(hn::MaxOfLanes(d, top));
-  const float step = step_of(largest, f.size());
-  const auto inverse = hn::Set(d, 1 / step);
-  for (std::size_t i = 0; i < f.size(); i += lanes) {
-    const auto v = hn::NearestInt(hn::Mul(hn::LoadU(d, f.data() + i), inverse));
-    hn::StoreU(hn::DemoteTo(half, hn::BitCast(wide, v)), half, out.data() + i);
+  const std::int16_t* f = features.data();
+  std::int16_t *sums = all_sums.data(), *differences = all_differences.data();
+  const hn::FixedTag<std::int16_t, 8> d;
+  using V = hn::Vec<decltype(d)>;
+#if HWY_TARGET == HWY_WASM
+  // Highway 1.0 looks bytes up one by one here.
+  const auto mirrored = [](V b) {
+    return V{wasm_i16x8_shuffle(b.raw, b.raw, 4, 3, 2, 1, 0, 7, 6, 5)};
+  };
+#else
+  const hn::Repartition<std::uint8_t, decltype(d)> bytes;
+  HWY_ALIGN constexpr std::uint8_t kMirrored[16] = {8, 9, 6,  7,  4,  5,  2,  3,
+                                                    0, 1, 14, 15, 12, 13, 10, 11};
+  const auto table = hn::Load(bytes, kMirrored);
+  const auto mirrored = [&](V b) HWY_ATTR {
+    return hn::BitCast(d, hn::TableLookupBytes(hn::BitCast(bytes, b), table));
+  };
+#endif
+  for (const Folding::Pair& pair : folding.pairs()) {
+    const V a = hn::LoadU(d, f + pair.first), partner = mirrored(hn::LoadU(d, f + pair.second));
+    hn::StoreU(hn::Add(a, partner), d, sums);
+    hn::StoreU(hn::Sub(a, partner), d, differences);
+    sums += 8;
+    differences += 8;
   }
-  return step;
 #endif
 }
 
@@ -79,15 +86,22 @@ void multiply_rows(const std::int8_t* values, const float* scale, Index rows, In
 #else
   const hn::CappedTag<std::int16_t, 32> d;
   const hn::RepartitionToWide<decltype(d)> sums;
-  const hn::Rebind<std::int8_t, decltype(d)> bytes;
-  const Index lanes = static_cast<Index>(hn::Lanes(d));
+  [[maybe_unused]] const hn::Rebind<std::int8_t, decltype(d)> bytes;
+  constexpr Index kLanes = static_cast<Index>(hn::MaxLanes(d));
+  // Vectors of a row at once: they lie at constant distances, which addresses have room for.
+  constexpr Index kAtOnce = kLanes > 16 ? 1 : 4;
+  static_assert(kFoldedLanes % (kAtOnce * kLanes) == 0);
   using Sum = hn::Vec<decltype(sums)>;
   const auto finish = [&](Sum a, Sum b, Index r) HWY_ATTR {
     const std::int32_t sum = hn::GetLane(hn::SumOfLanes(sums, hn::Add(a, b)));
     out[r] = step * scale[r] * static_cast<float>(sum);
   };
   const auto add = [&](const std::int8_t* at, hn::Vec<decltype(d)> x, Sum& a, Sum& b) HWY_ATTR {
+#if HWY_TARGET == HWY_WASM
+    const hn::Vec<decltype(d)> w{wasm_i16x8_load8x8(at)};  // clang 14 makes two of it
+#else
     const auto w = hn::PromoteTo(d, hn::LoadU(bytes, at));
+#endif
     a = hn::ReorderWidenMulAccumulate(sums, w, x, a, b);
   };
   Index r = 0;
@@ -95,12 +109,16 @@ void multiply_rows(const std::int8_t* values, const float* scale, Index rows, In
   for (; r + 4 <= rows; r += 4) {
     const std::int8_t* row = values + r * size;
     Sum a0 = hn::Zero(sums), b0 = a0, a1 = a0, b1 = a0, a2 = a0, b2 = a0, a3 = a0, b3 = a0;
-    for (Index i = 0; i < size; i += lanes) {
-      const auto x = hn::LoadU(d, f + i);
-      add(row + i, x, a0, b0);
-      add(row + size + i, x, a1, b1);
-      add(row + 2 * size + i, x, a2, b2);
-      add(row + 3 * size + i, x, a3, b3);
+    for (Index i = 0; i < size; i += kAtOnce * kLanes) {
+      const std::int8_t *w0 = row + i, *w1 = w0 + size, *w2 = w1 + size, *w3 = w2 + size;
+      const std::int16_t* from = f + i;
+      for (Index at = 0; at < kAtOnce * kLanes; at += kLanes) {
+        const auto x = hn::LoadU(d, from + at);
+        add(w0 + at, x, a0, b0);
+        add(w1 + at, x, a1, b1);
+        add(w2 + at, x, a2, b2);
+        add(w3 + at, x, a3, b3);
+      }
     }
     finish(a0, b0, r);
     finish(a1, b1, r + 1);
@@ -109,7 +127,7 @@ void multiply_rows(const std::int8_t* values, const float* scale, Index rows, In
   }
   for (; r < rows; ++r) {
     Sum a = hn::Zero(sums), b = a;
-    for (Index i = 0; i < size; i += lanes) add(values + r * size + i, hn::LoadU(d, f + i), a, b);
+    for (Index i = 0; i < size; i += kLanes) add(values + r * size + i, hn::LoadU(d, f + i), a, b);
     finish(a, b, r);
   }
 #endif
@@ -122,13 +140,21 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sdm::face {
 namespace {
-HWY_EXPORT(fold_pairs);
-HWY_EXPORT(narrow);
+HWY_EXPORT(fold_floats);
+HWY_EXPORT(fold_steps);
 HWY_EXPORT(multiply_rows);
 
 constexpr Index kCell = image::kBins;
 
 int mirrored_bin(int k) { return (4 - k) & 7; }
+
+// With zeros, to whole vectors.
+template <class T>
+void fill_up(const Folding& folding, std::span<T> sums, std::span<T> differences) {
+  const auto used = folding.pairs().size() * kCell;
+  for (const std::span<T> all : {sums, differences})
+    std::fill(all.begin() + static_cast<Index>(used), all.end(), T{0});
+}
 
 }  // namespace
 
@@ -186,17 +212,26 @@ double Folding::asymmetry(std::span<const float> row, int sign) const {
 void fold(const Folding& folding, std::span<const float> features, std::span<float> sums,
           std::span<float> differences) {
   if (!folding.mirrored()) return scalar::fold(folding, features, sums, differences);
-  HWY_DYNAMIC_DISPATCH(fold_pairs)(folding, features.data(), sums.data(), differences.data());
+  HWY_DYNAMIC_DISPATCH(fold_floats)(folding, features, sums, differences);
+  fill_up(folding, sums, differences);
 }
 
-// With |f| <= top every sum of `size` products with -127..127 fits in 31 bits.
-float step_of(float largest, std::size_t size) {
-  const double top = std::min(32767.0, 2147483647.0 / (127.0 * static_cast<double>(size)) - 1);
-  return largest > 0 ? static_cast<float>(static_cast<double>(largest) / top) : 1.0F;
+void fold(const Folding& folding, std::span<const std::int16_t> features,
+          std::span<std::int16_t> sums, std::span<std::int16_t> differences) {
+  if (!folding.mirrored()) return scalar::fold(folding, features, sums, differences);
+  HWY_DYNAMIC_DISPATCH(fold_steps)(folding, features, sums, differences);
+  fill_up(folding, sums, differences);
 }
 
-float to_i16(std::span<const float> f, std::span<std::int16_t> out) {
-  return HWY_DYNAMIC_DISPATCH(narrow)(f, out);
+float narrow_step(const image::HogOptions& patch, Index patches) {
+  // Without a norm a value is at most the gradient of black beside white along both axes. A norm
+  // leaves squares that add up to at most 1.
+  const bool normed = patch.normalisation != image::Normalisation::none;
+  const double size = patch.size(), largest = normed ? 1 : 256 / std::numbers::sqrt2;
+  const double total = static_cast<double>(patches) * (normed ? std::sqrt(size) : largest * size);
+  // A cell that is its own partner counts twice. A half: of each number, for rounding.
+  const double of_sums = 127 * 2 * total / (2147483647.0 - 127 * 0.5 * size * double(patches));
+  return static_cast<float>(1.0001 * std::max(2 * largest / 32767, of_sums));
 }
 
 void multiply_i8(const std::int8_t* values, const float* scale, Index rows, Index size,
@@ -206,33 +241,35 @@ void multiply_i8(const std::int8_t* values, const float* scale, Index rows, Inde
 
 namespace scalar {
 
-void fold(const Folding& folding, std::span<const float> features, std::span<float> sums,
-          std::span<float> differences) {
+namespace {
+template <class T>
+void fold_as(const Folding& folding, std::span<const T> features, std::span<T> sums,
+             std::span<T> differences) {
+  std::fill(sums.begin(), sums.end(), T{0});
   if (!folding.mirrored()) {
-    const auto rest = std::copy(features.begin(), features.end(), sums.begin());
-    std::fill(rest, sums.end(), 0.0F);
+    std::copy(features.begin(), features.end(), sums.begin());
     return;
   }
-  std::fill(sums.begin(), sums.end(), 0.0F);
-  std::fill(differences.begin(), differences.end(), 0.0F);
+  std::fill(differences.begin(), differences.end(), T{0});
   std::size_t at = 0;
   for (const Folding::Pair& pair : folding.pairs())
     for (int k = 0; k < kCell; ++k, ++at) {
-      const float a = features[static_cast<std::size_t>(pair.first + k)];
-      const float b = features[static_cast<std::size_t>(pair.second + mirrored_bin(k))];
-      sums[at] = a + b;
-      differences[at] = a - b;
+      const T a = features[static_cast<std::size_t>(pair.first + k)];
+      const T b = features[static_cast<std::size_t>(pair.second + mirrored_bin(k))];
+      sums[at] = static_cast<T>(a + b);
+      differences[at] = static_cast<T>(a - b);
     }
 }
+}  // namespace
 
-float to_i16(std::span<const float> f, std::span<std::int16_t> out) {
-  float largest = 0;
-  for (const float value : f) largest = std::max(largest, std::abs(value));
-  const float step = step_of(largest, f.size());
-  const float inverse = 1 / step;
-  for (std::size_t i = 0; i < f.size(); ++i)
-    out[i] = static_cast<std::int16_t>(std::nearbyint(f[i] * inverse));
-  return step;
+void fold(const Folding& folding, std::span<const float> features, std::span<float> sums,
+          std::span<float> differences) {
+  fold_as(folding, features, sums, differences);
+}
+
+void fold(const Folding& folding, std::span<const std::int16_t> features,
+          std::span<std::int16_t> sums, std::span<std::int16_t> differences) {
+  fold_as(folding, features, sums, differences);
 }
 
 void multiply_i8(const std::int8_t* values, const float* scale, Index rows, Index size,

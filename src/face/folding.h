@@ -48,9 +48,13 @@ void fold(const Folding& folding, std::span<const float> features, std::span<flo
 /// Rows are filled up to a multiple of this.
 inline constexpr Index kFoldedLanes = 64;
 
-/// f as 16-bit integers, f = step * out: as fine as sums of products with 8-bit numbers allow in 32
-/// bits, whatever their signs. Gives the step.
-float to_i16(std::span<const float> f, std::span<std::int16_t> out);
+/// The step of 16-bit features, so many patches normalised in this way, with which neither their
+/// sums and differences nor sums of their products with 8-bit numbers overflow.
+float narrow_step(const image::HogOptions& patch, Index patches);
+
+/// fold() of features in such steps.
+void fold(const Folding& folding, std::span<const std::int16_t> features,
+          std::span<std::int16_t> sums, std::span<std::int16_t> differences);
 
 /// out[r] = step * scale[r] * sum_i values[r * size + i] f[i]. `size` is a multiple of
 /// kFoldedLanes. The sums are exact.
@@ -61,7 +65,8 @@ void multiply_i8(const std::int8_t* values, const float* scale, Index rows, Inde
 namespace scalar {
 void fold(const Folding& folding, std::span<const float> features, std::span<float> sums,
           std::span<float> differences);
-float to_i16(std::span<const float> f, std::span<std::int16_t> out);
+void fold(const Folding& folding, std::span<const std::int16_t> features,
+          std::span<std::int16_t> sums, std::span<std::int16_t> differences);
 void multiply_i8(const std::int8_t* values, const float* scale, Index rows, Index size,
                  const std::int16_t* f, float step, float* out);
 }  // namespace scalar

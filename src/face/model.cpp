@@ -37,6 +37,38 @@ void require(bool good, const std::string& message) {
   if (!good) throw Error("face model: " + message);
 }
 
+void put_stage(JsonWriter<nlohmann::json>& json, const StageRecipe& stage, const CompactMap& map) {
+  json.put("cells", stage.cells).put("cell", stage.cell).put("redraw", stage.redraw);
+  json.put("rank", map.rank()).put("even", map.even);
+  if (!stage.points.empty()) json.put("points", stage.points);
+  if (stage.shape_scale != 1) json.put("shape_scale", stage.shape_scale);
+}
+
+void put_convention(JsonWriter<nlohmann::json>& json, const BoxConvention& one) {
+  json.put("detector", one.detector).put("scale", one.scale).put("dx", one.dx).put("dy", one.dy);
+  json.put("sigma_x", one.sigma_x).put("sigma_y", one.sigma_y);
+  json.put("sigma_log_scale", one.sigma_log_scale);
+}
+
+void put_header(JsonWriter<nlohmann::json>& json, const Model& model) {
+  const Recipe& recipe = model.recipe;
+  json.put("name", model.name).put("points", model.points()).put("mirror", model.mirror);
+  json.objects("boxes", model.boxes, put_convention);
+  json.put("unit", recipe.unit).put("canvas", recipe.canvas);
+  json.put("shape_weight", recipe.shape_weight).put("normalisation", name_of(recipe.normalisation));
+  json.put("subpixel", recipe.subpixel).put("patch_scale", recipe.patch_scale);
+  std::size_t stage = 0;
+  json.objects("stages", model.maps, [&](auto& one, const CompactMap& map) {
+    put_stage(one, recipe.stages[stage++], map);
+  });
+  json.put("typical_step", model.typical_step);
+  json.put("provenance", model.provenance).put("licence", model.licence);
+  if (const auto& offset = model.label_offset; !offset.isZero(0))
+    json.put("label_offset", std::vector{offset.x(), offset.y()});
+  if (!model.point_names.empty()) json.put("point_names", model.point_names);
+  if (model.base) json.object("base", [&](auto& inner) { put_header(inner, *model.base); });
+}
+
 }  // namespace
 
 Similarity BoxConvention::similarity(const Box& box) const {
@@ -153,51 +185,16 @@ void Model::validate() const {
 
 io::Model Model::to_model() const {
   validate();
-  nlohmann::ordered_json stages = nlohmann::ordered_json::array();
-  for (std::size_t i = 0; i < maps.size(); ++i) {
-    const StageRecipe& stage = recipe.stages[i];
-    stages.push_back({{"cells", stage.cells},
-                      {"cell", stage.cell},
-                      {"redraw", stage.redraw},
-                      {"rank", maps[i].rank()},
-                      {"even", maps[i].even}});
-    if (!stage.points.empty()) stages.back()["points"] = stage.points;
-    if (stage.shape_scale != 1) stages.back()["shape_scale"] = stage.shape_scale;
-  }
-  nlohmann::ordered_json conventions = nlohmann::ordered_json::array();
-  for (const BoxConvention& one : boxes)
-    conventions.push_back({{"detector", one.detector},
-                           {"scale", one.scale},
-                           {"dx", one.dx},
-                           {"dy", one.dy},
-                           {"sigma_x", one.sigma_x},
-                           {"sigma_y", one.sigma_y},
-                           {"sigma_log_scale", one.sigma_log_scale}});
   io::Model file;
   file.kind = base ? kOnBase : "face";
-  nlohmann::ordered_json header{{"name", name},
-                                {"points", points()},
-                                {"mirror", mirror},
-                                {"boxes", conventions},
-                                {"unit", recipe.unit},
-                                {"canvas", recipe.canvas},
-                                {"shape_weight", recipe.shape_weight},
-                                {"normalisation", name_of(recipe.normalisation)},
-                                {"subpixel", recipe.subpixel},
-                                {"patch_scale", recipe.patch_scale},
-                                {"stages", stages},
-                                {"typical_step", typical_step},
-                                {"provenance", provenance},
-                                {"licence", licence}};
-  if (!label_offset.isZero(0)) header["label_offset"] = {label_offset.x(), label_offset.y()};
-  if (!point_names.empty()) header["point_names"] = point_names;
   if (base) {
-    const io::Model inner = base->to_model();
-    header["base"] = nlohmann::ordered_json::parse(inner.header);
-    for (const auto& [tensor_name, tensor] : inner.tensors) file.put("base." + tensor_name, tensor);
+    for (const auto& [tensor_name, tensor] : base->to_model().tensors)
+      file.put("base." + tensor_name, tensor);
     file.put("from_base", io::to_tensor(from_base));
   }
-  file.header = json_text(std::move(header), 1);
+  JsonWriter<nlohmann::json> header(1);
+  put_header(header, *this);
+  file.header = header.text();
   file.put("mean", io::to_tensor(mean));
   if (shape3d.cols() > 0) {
     file.put("shape3d", io::to_tensor(shape3d));

@@ -1,12 +1,23 @@
 #include "face/shape_descent.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "base/formatted.h"
+#include "face/products.h"
 #include "sdm/base/error.h"
 
 namespace sdm::face {
+namespace {
+
+Index largest_rank(const Model& model) {
+  Index largest = 0;
+  for (const CompactMap& map : model.maps) largest = std::max(largest, map.rank());
+  return largest;
+}
+
+}  // namespace
 
 Cascade<float> small_maps(const Model& model) {
   Cascade<float> cascade;
@@ -32,15 +43,35 @@ Cascade<float> small_maps(const Model& model) {
   return cascade;
 }
 
+void ShapeMap::apply(ConstVectorRef<float> z, VectorRef<float> scratch,
+                     VectorRef<float> delta) const {
+  const Index moved = map_->bias.size();
+  scratch.head(z.size()) = -z;
+  delta.head(moved) = map_->bias;
+  add_product(map_->left, scratch.data(), delta.data());
+  if (part_->empty()) return;
+  // Numbers of points ascend, so the last one finds its place free.
+  Index rest = delta.size();
+  for (Index p = moved / 2 - 1; p >= 0; --p) {
+    const Index to = 2 * Index((*part_)[static_cast<std::size_t>(p)]);
+    const Eigen::Vector2f step = delta.segment<2>(2 * p);
+    delta.segment(to, rest - to).setZero();
+    delta.segment<2>(to) = step;
+    rest = to;
+  }
+  delta.head(rest).setZero();
+}
+
 ShapeDescent::ShapeDescent(const Model& model)
     : model_(&model),
       base_(model.base ? std::make_unique<ShapeDescent>(*model.base) : nullptr),
-      maps_(small_maps(model)),
+      buffers_(largest_rank(model), largest_rank(model), 2 * model.points(),
+               shape_state_size(model.points())),
       features_(model),
       state_(shape_state_size(model.points())),
-      last_delta_(2 * model.points()),
       base_shape_(2, model.base ? model.base->points() : 0) {
-  if (!model.maps.empty()) solver_.emplace(maps_);
+  for (std::size_t i = 0; i < model.maps.size(); ++i)
+    maps_.emplace_back(model.maps[i], model.recipe.stages[i].points);
 }
 
 float ShapeDescent::start(image::ByteView grey, const Similarity& similarity, float still) {
@@ -73,7 +104,10 @@ Similarity ShapeDescent::place(Shape& shape) const {
 
 float ShapeDescent::last_step(bool finite) const {
   if (!finite) return std::numeric_limits<float>::infinity();
-  return Eigen::Map<const Shape>(last_delta_.data(), 2, model_->points()).colwise().norm().mean();
+  return Eigen::Map<const Shape>(buffers_.delta.data(), 2, model_->points())
+      .colwise()
+      .norm()
+      .mean();
 }
 
 }  // namespace sdm::face

@@ -1,7 +1,8 @@
 #pragma once
 
 #include <memory>
-#include <optional>
+#include <type_traits>
+#include <vector>
 
 #include "face/shape_state.h"
 #include "face/stage_features.h"
@@ -12,31 +13,52 @@ namespace sdm::face {
 /// The maps of a model as the descent runs them: from what StageFeatures gives to deltas.
 Cascade<float> small_maps(const Model& model);
 
+/// One of them, applied to the points that its stage moves alone.
+class ShapeMap {
+ public:
+  ShapeMap(const CompactMap& map, const std::vector<int>& part) : map_(&map), part_(&part) {}
+
+  Index feature_size() const { return map_->rank(); }
+  /// See DescentMap.
+  void apply(ConstVectorRef<float> z, VectorRef<float> scratch, VectorRef<float> delta) const;
+
+ private:
+  const CompactMap* map_;
+  const std::vector<int>* part_;  // of the points; empty: all
+};
+
 /// Brings the mean shape onto a face by the stages of a model's base, if it has one, and its own.
 /// Allocates nothing after construction. The model must outlive it.
 class ShapeDescent {
  public:
   explicit ShapeDescent(const Model& model);
-  ShapeDescent(const ShapeDescent&) = delete;  // the solver refers to the maps
-  ShapeDescent& operator=(const ShapeDescent&) = delete;
 
   /// From the mean shape placed by a similarity. `still`: see shape_step. `hook(stage, state, z)`
-  /// is told of each stage but the base's before it moves the shape. Gives the mean distance of the
-  /// last step (the base's, whose score is the model's), in units, infinite where it did not stay
-  /// finite. Throws Error on an empty picture and on a similarity that is not finite or has no
-  /// size.
+  /// is told of each stage but the base's before it moves the shape; where it answers, false ends
+  /// the descent after that stage. Gives the mean distance of the last step (the base's, whose
+  /// score is the model's), in units, infinite where it did not stay finite or was ended. Throws
+  /// Error on an empty picture and on a similarity that is not finite or has no size.
   template <class Hook = NoHook>
   float run(image::ByteView grey, const Similarity& similarity, float still = 0, Hook&& hook = {}) {
     const float base_step = start(grey, similarity, still);
-    if (!solver_) return base_step;
-    const SolveSummary summary = solver_->solve(
-        state_, features_,
-        [&](int stage, const auto& state, const auto& delta, auto&& out) {
-          shape_step(model_->recipe, model_->mean, stage, state, delta, out, still);
-          if (stage == maps_.stages() - 1) last_delta_ = delta;
-        },
-        false, hook);
-    return base_ && summary.finite ? base_step : last_step(summary.finite);
+    bool goes_on = true;
+    for (std::size_t i = 0; i < maps_.size() && goes_on; ++i) {
+      bool wanted = true;
+      const bool finite = stage_update<float>(
+          maps_[i], static_cast<int>(i), state_, buffers_, features_,
+          [&](int stage, const auto& state, const auto& delta, auto&& out) {
+            shape_step(model_->recipe, model_->mean, stage, state, delta, out, still);
+          },
+          [&](int stage, const auto& state, const auto& z) {
+            if constexpr (std::is_void_v<decltype(hook(stage, state, z))>) {
+              hook(stage, state, z);
+            } else {
+              wanted = hook(stage, state, z);
+            }
+          });
+      goes_on = finite && wanted;
+    }
+    return (base_ && goes_on) || maps_.empty() ? base_step : last_step(goes_on);
   }
 
   auto shape() const { return shape_of(state_); }  // in face coordinates
@@ -65,10 +87,10 @@ class ShapeDescent {
 
   const Model* model_;
   std::unique_ptr<ShapeDescent> base_;
-  Cascade<float> maps_;
-  std::optional<Solver<float>> solver_;  // none: the base's answer is not moved
+  std::vector<ShapeMap> maps_;  // none: the base's answer is not moved
+  StageBuffers<float> buffers_;
   StageFeatures features_;
-  Vector<float> state_, last_delta_;
+  Vector<float> state_;
   Shape base_shape_;
 };
 

@@ -13,6 +13,8 @@ namespace {
 constexpr float kLearned = 0.05F, kMostVariance = 9;
 // 1 - 4 + 6 - 4 + 1 times white noise of two coordinates has 2 * 70 times its variance.
 constexpr float kFourthDifference = 140;
+// The least that a point counts: one that stays hidden still goes the way of its face.
+constexpr float kLeastSeen = 0.1F;
 
 }  // namespace
 
@@ -43,7 +45,7 @@ Smoother::Smoother(const Shape& mean, const SmoothingOptions& options)
   before_.fill(now_);
 }
 
-void Smoother::apply(Eigen::Ref<Shape> points, double seconds) {
+void Smoother::apply(Eigen::Ref<Shape> points, double seconds, const Vector<float>& visible) {
   const double passed = seconds - seconds_;
   seconds_ = seconds;
   const Similarity place = fit_similarity(mean_, points);
@@ -67,16 +69,20 @@ void Smoother::apply(Eigen::Ref<Shape> points, double seconds) {
       if (seen_ >= 4) {
         const Eigen::Vector2f unexplained = value - 4 * before_[0].col(i) + 6 * before_[1].col(i) -
                                             4 * before_[2].col(i) + before_[3].col(i);
-        const float seen = (unexplained / unit).squaredNorm() / kFourthDifference;
-        noise += kLearned * (std::min(seen, kMostVariance * noise) - noise);
+        const float variance = (unexplained / unit).squaredNorm() / kFourthDifference;
+        noise += kLearned * (std::min(variance, kMostVariance * noise) - noise);
       }
       const Eigen::Vector2f off = value - smooth_.col(i);
+      // One that is more probably seen than not counts in full.
+      const float seen =
+          i < 2 || visible.size() == 0 ? 1 : std::clamp(2 * visible[i - 2], kLeastSeen, 1.0F);
       // Both the value and the mean have noise.
       const float deviations =
-          (off / unit).norm() / std::sqrt(std::max(noise * (1 + 1 / frames), 1e-14F));
-      const float forgotten = std::clamp((deviations - still) / (moved - still), 0.0F, 1.0F);
-      frames = std::min(1 + frames * (1 - forgotten), most);
-      smooth_.col(i) += off / frames;
+          (off / unit).norm() / std::sqrt(std::max(noise * (1 / seen + 1 / frames), 1e-14F));
+      // A guess that jumps is no sign of motion.
+      const float forgotten = seen * std::clamp((deviations - still) / (moved - still), 0.0F, 1.0F);
+      frames = std::min(seen + frames * (1 - forgotten), most);
+      smooth_.col(i) += seen / frames * off;
     }
   }
   seen_ = std::min(seen_ + 1, 4);

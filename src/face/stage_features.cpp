@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/formatted.h"
+#include "face/products.h"
 #include "face/shape_state.h"
 #include "sdm/base/error.h"
 
@@ -12,14 +13,19 @@ StageFeatures::StageFeatures(const Model& model)
     : model_(&model), canvas_(model.recipe, model.points()) {
   Index features = 0, folded = 0;
   for (std::size_t i = 0; i < model.maps.size(); ++i) {
-    foldings_.emplace_back(model.recipe.stages[i], model.points(), model.mirror);
+    const StageRecipe& stage = model.recipe.stages[i];
+    foldings_.emplace_back(stage, model.points(), model.mirror);
+    steps_.push_back(
+        narrow_step(model.recipe.hog(static_cast<int>(i)), stage.count(model.points())));
     features = std::max(features, foldings_.back().features());
     folded = std::max(folded, foldings_.back().size());
   }
   patches_.resize(static_cast<std::size_t>(features));
   sums_.resize(static_cast<std::size_t>(folded));
   differences_.resize(static_cast<std::size_t>(folded));
-  narrow_.resize(static_cast<std::size_t>(folded));
+  narrow_patches_.resize(static_cast<std::size_t>(features));
+  narrow_sums_.resize(static_cast<std::size_t>(folded));
+  narrow_differences_.resize(static_cast<std::size_t>(folded));
   offset_.resize(2 * model.points());
 }
 
@@ -48,23 +54,21 @@ void StageFeatures::operator()(int stage, ConstVectorRef<float> state, VectorRef
   const Folding& folding = foldings_[static_cast<std::size_t>(stage)];
   const auto features = static_cast<std::size_t>(folding.features()),
              size = static_cast<std::size_t>(folding.size());
-  canvas_.describe(stage, shape_of(state), {patches_.data(), features});
+  const float step = steps_[static_cast<std::size_t>(stage)];
+  canvas_.describe(stage, shape_of(state), step, {narrow_patches_.data(), features});
   Eigen::Map<Shape>(offset_.data(), 2, model_->points()) =
       model_->recipe.shape_weight *
       model_->recipe.stages[static_cast<std::size_t>(stage)].shape_scale *
       (shape_of(state) - model_->mean);
 
-  fold(folding, {patches_.data(), features}, {sums_.data(), size}, {differences_.data(), size});
+  fold(folding, {narrow_patches_.data(), features}, {narrow_sums_.data(), size},
+       {narrow_differences_.data(), size});
   const std::int8_t* values = map.values.as<std::int8_t>().data();
   const float* scale = map.scale.as<float>().data();
-  float step = to_i16({sums_.data(), size}, {narrow_.data(), size});
-  multiply_i8(values, scale, map.even, folding.size(), narrow_.data(), step, out.data());
-  if (map.even < map.rank()) {
-    step = to_i16({differences_.data(), size}, {narrow_.data(), size});
-    multiply_i8(values + map.even * folding.size(), scale + map.even, map.rank() - map.even,
-                folding.size(), narrow_.data(), step, out.data() + map.even);
-  }
-  out.noalias() += map.shape * offset_;
+  multiply_i8(values, scale, map.even, folding.size(), narrow_sums_.data(), step, out.data());
+  multiply_i8(values + map.even * folding.size(), scale + map.even, map.rank() - map.even,
+              folding.size(), narrow_differences_.data(), step, out.data() + map.even);
+  add_product(map.shape, offset_.data(), out.data());
 }
 
 Eigen::Ref<const Vector<float>> StageFeatures::patch_sums(ConstVectorRef<float> state) {

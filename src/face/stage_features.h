@@ -36,12 +36,13 @@ class StageFeatures {
  private:
   const Model* model_;
   Canvas canvas_;
-  std::vector<Folding> foldings_;
+  std::vector<Folding> foldings_;  // of the stages
+  std::vector<float> steps_;
   image::ByteView grey_;
   Similarity drawn_;
   bool is_drawn_ = false;
   std::vector<float> patches_, sums_, differences_;
-  std::vector<std::int16_t> narrow_;
+  std::vector<std::int16_t> narrow_patches_, narrow_sums_, narrow_differences_;
   Vector<float> offset_;
 };
 

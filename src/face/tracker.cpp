@@ -20,6 +20,19 @@ bool is_inside(const Similarity& place, image::ByteView grey) {
          place.y < static_cast<float>(grey.height);
 }
 
+// Needs no memory once `pixels` has its size.
+std::optional<pose::HeadPose> head_pose(const std::optional<pose::HeadPoseEstimator>& head,
+                                        const Shape& points, const Vector<float>& visible,
+                                        pose::Points2& pixels) {
+  if (!head) return {};
+  pixels = points.cast<double>();
+  // A point that is NaN is left out.
+  if (2 * (visible.array() < 0.5F).count() <= visible.size())
+    for (Index p = 0; p < visible.size(); ++p)
+      if (visible[p] < 0.5F) pixels.col(p).setConstant(std::numeric_limits<double>::quiet_NaN());
+  return head->try_estimate(pixels);
+}
+
 }  // namespace
 
 std::optional<pose::HeadPoseEstimator> head_of(const Model& model) {
@@ -29,10 +42,10 @@ std::optional<pose::HeadPoseEstimator> head_of(const Model& model) {
   return pose::HeadPoseEstimator(shape, model.shape3d_weights.cast<double>());
 }
 
-void leave_out_hidden(const Vector<float>& visible, pose::Points2& pixels) {
-  if (2 * (visible.array() < 0.5F).count() > visible.size()) return;
-  for (Index p = 0; p < visible.size(); ++p)
-    if (visible[p] < 0.5F) pixels.col(p).setConstant(std::numeric_limits<double>::quiet_NaN());
+std::optional<pose::HeadPose> head_pose(const std::optional<pose::HeadPoseEstimator>& head,
+                                        const Shape& points, const Vector<float>& visible) {
+  pose::Points2 pixels;
+  return head_pose(head, points, visible, pixels);
 }
 
 void TrackerOptions::validate() const {
@@ -192,12 +205,8 @@ void Tracker::State::report(double seconds) {
     face.detected = track.detected;
     face.points = track.points;
     face.visible = track.visible;
-    if (options.smooth) track.smoother.apply(face.points, seconds);
-    face.pose.reset();
-    if (!head) continue;
-    pixels = face.points.cast<double>();
-    leave_out_hidden(face.visible, pixels);
-    face.pose = head->try_estimate(pixels);
+    if (options.smooth) track.smoother.apply(face.points, seconds, face.visible);
+    face.pose = head_pose(head, face.points, face.visible, pixels);
   }
 }
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "face/products.h"
+
 namespace sdm::face {
 
 void Visibility::probabilities(ConstVectorRef<float> patches, const std::vector<int>& nearest,
@@ -14,7 +16,7 @@ void Visibility::probabilities(ConstVectorRef<float> patches, const std::vector<
     float sum = bias[p];
     for (Index k = 0; k < near; ++k) {
       const Index patch = nearest[static_cast<std::size_t>(p * near + k)];
-      sum += weights.col(p).segment(k * size, size).dot(patches.segment(patch * size, size));
+      sum += dot(weights.col(p).data() + k * size, patches.data() + patch * size, size);
     }
     out[p] = 1 / (1 + std::exp(-sum));
   }

@@ -237,7 +237,7 @@ TEST(AnAdapter, GoesOnFromItsFilesAsIfItHadNotStopped) {
   later.update(frames[1].picture, frames[1].truth);
   for (std::size_t k = 0; k < general().maps.size(); ++k)
     EXPECT_LT((later.model().maps[k].left - whole.model().maps[k].left).norm(),
-              1e-4F * whole.model().maps[k].left.norm());
+              1e-6F * whole.model().maps[k].left.norm());
 }
 
 TEST(AnAdapter, SaysWhatIsWrongAndChangesNothing) {

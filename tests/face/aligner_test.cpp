@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
+#include <vector>
 
+#include "face/shape_descent.h"
 #include "sdm/base/error.h"
 #include "tests/face/drawn_faces.h"
 
@@ -47,6 +50,27 @@ TEST(AnAligner, FindsTheFaceThoughItsBoxLiesBadly) {
   }
   EXPECT_LT(once, 0.8 * boxes);
   EXPECT_GT(searched, once + 0.3 * (boxes - once));
+}
+
+TEST(ADescent, EndsAfterTheStageAtWhichItsHookSaysNo) {
+  const Model& model = drawn_training().model;
+  const TrainingFace face = drawn_faces(1, 7).front();
+  const Similarity start = model.boxes.front().similarity(face.boxes.front());
+  ShapeDescent descent(model);
+  std::vector<Shape> before;
+  ASSERT_TRUE(
+      std::isfinite(descent.run(face.picture, start, 0, [&](int, const auto& state, auto&&) {
+        before.push_back(similarity_of(state).scale() * shape_of(state));
+      })));
+  ASSERT_GE(before.size(), 3U);
+  int told = 0;
+  const float step = descent.run(face.picture, start, 0, [&](int stage, auto&&, auto&&) {
+    ++told;
+    return stage < 1;
+  });
+  EXPECT_EQ(told, 2);
+  EXPECT_EQ(step, std::numeric_limits<float>::infinity());
+  EXPECT_EQ(descent.similarity().scale() * descent.shape(), before[2]);
 }
 
 TEST(AnAligner, SaysWhatIsWrongWithItsInput) {

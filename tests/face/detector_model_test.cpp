@@ -90,6 +90,10 @@ TEST(ADetectorModel, RefusesHostileNumbers) {
                                                          {"/rows", 1e30},
                                                          {"/rows", true},
                                                          {"/templates/1/roll", 1e9}};
+  // Their product is not to be taken: it does not fit an int.
+  for (const char* side : {"/columns", "/rows"})
+    EXPECT_THAT(why([&] { DetectorModel::from_model(with(side, 2147483647)); }),
+                testing::HasSubstr("2147483647"));
   for (const auto& [field, value] : lies) {
     const io::Model file = with(field, value);
     EXPECT_NE(why([&] { DetectorModel::from_model(file); }), "nothing") << field << " " << value;

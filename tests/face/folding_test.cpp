@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 #include "sdm/image/hog.h"
@@ -78,19 +79,39 @@ TEST(AFoldingWithoutAMirror, LeavesFeaturesAsTheyAre) {
   EXPECT_TRUE(std::equal(f.begin(), f.end(), sums.begin()));
 }
 
-TEST(SixteenBitFeatures, AreWithinHalfAStepOnEveryTarget) {
-  const auto f = random_values(3 * kFoldedLanes, 8);
-  std::vector<std::int16_t> plain(f.size()), out(f.size());
-  const float step = scalar::to_i16(f, plain);
-  for (std::size_t i = 0; i < f.size(); ++i) EXPECT_NEAR(plain[i] * step, f[i], 0.501 * step);
+TEST_P(FoldingOf, SixteenBitFeaturesIsTheSameOnEveryTarget) {
+  const Folding folding(9, GetParam(), drawn_mirror());
+  std::vector<std::int16_t> f;
+  for (const float value : random_values(folding.features(), 8))
+    f.push_back(static_cast<std::int16_t>(16000 * value));
+  std::vector<std::int16_t> sums(static_cast<std::size_t>(folding.size()), 7), differences = sums;
+  std::vector<std::int16_t> plain_sums = sums, plain_differences = sums;
+  scalar::fold(folding, f, plain_sums, plain_differences);
   on_every_target([&] {
-    EXPECT_EQ(to_i16(f, out), step);
-    EXPECT_EQ(out, plain);
+    fold(folding, f, sums, differences);
+    EXPECT_EQ(sums, plain_sums);
+    EXPECT_EQ(differences, plain_differences);
   });
 }
 
+// Patches that are as large as their norm allows, all alike, times the largest 8-bit number.
+TEST(AStepOfSixteenBitFeatures, LeavesRoomForTheLargestSumOfProducts) {
+  for (const image::Normalisation how :
+       {image::Normalisation::none, image::Normalisation::l2, image::Normalisation::sqrt_l1})
+    for (const Index points : {1, 9, 68, 500})
+      for (const int cells : {1, 4, 8}) {
+        const image::HogOptions patch{.cells = cells, .normalisation = how};
+        const double step = static_cast<double>(narrow_step(patch, points));
+        const double size = patch.size();
+        const double largest = how == image::Normalisation::none ? 181 : 1;
+        const double each = how == image::Normalisation::none ? 181 : 1 / std::sqrt(size);
+        EXPECT_LE(2 * largest / step, 32767);
+        EXPECT_LE(127 * static_cast<double>(points) * size * (each / step + 0.5), 2147483647.0);
+      }
+}
+
 TEST(ProductsWithEightBitRows, AreExactOnEveryTarget) {
-  // As many as in a model; from 516 on the bound of the sums rules the step, not the 16 bits.
+  // As many as in a model.
   const Index size = 68 * kFoldedLanes;
   // All of one sign and as large as can be: the sums just fit.
   std::vector<std::vector<float>> features = {
@@ -102,8 +123,10 @@ TEST(ProductsWithEightBitRows, AreExactOnEveryTarget) {
       for (std::size_t i = static_cast<std::size_t>(size); i < values.size(); ++i)
         values[i] = static_cast<std::int8_t>(static_cast<int>(random() % 255) - 127);
       const auto scale = random_values(rows, 7);
-      std::vector<std::int16_t> narrow(f.size());
-      const float step = to_i16(f, narrow);
+      const float step = 1.0F / 1900;
+      std::vector<std::int16_t> narrow;
+      for (const float value : f)
+        narrow.push_back(static_cast<std::int16_t>(std::nearbyint(value / step)));
       std::vector<float> out(static_cast<std::size_t>(rows));
       on_every_target([&] {
         multiply_i8(values.data(), scale.data(), rows, size, narrow.data(), step, out.data());

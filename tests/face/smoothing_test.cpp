@@ -171,5 +171,47 @@ TEST(Smoothing, RefusesLimitsThatAreNone) {
   refused(options, "expected more than 5");
 }
 
+// Point 3 is hidden from frame 60 on and guessed a fifth of a unit off, now here, now there.
+TEST(Smoothing, HoldsAPointThatIsNotSeenAndLetsGoWhenItIs) {
+  const Shape truth = face_at(100, 80, 0.2F);
+  for (const bool told : {false, true}) {
+    Smoother smoother(drawn_mean());
+    Random random(5, "points");
+    Vector<float> visible = Vector<float>::Ones(truth.cols());
+    double hidden = 0, others = 0;
+    for (int t = 0; t < 120; ++t) {
+      Shape points = truth;
+      for (float& value : points.reshaped())
+        value += kUnit * 0.003F * static_cast<float>(random.normal());
+      if (t >= 60) {
+        visible[3] = 0.05F;
+        points(0, 3) += kUnit * (t / 5 % 2 == 0 ? 0.2F : -0.2F);
+      }
+      smoother.apply(points, 0.04 * t, told ? visible : Vector<float>());
+      const Eigen::RowVectorXf off = (points - truth).colwise().norm() / kUnit;
+      if (t < 60) continue;
+      hidden = std::max(hidden, static_cast<double>(off[3]));
+      others = std::max(others, static_cast<double>(off[5]));
+    }
+    EXPECT_LT(others, 0.06);  // the guess pulls at the place of the whole face
+    if (told) {
+      EXPECT_LT(hidden, 0.15);
+    } else {
+      EXPECT_GT(hidden, 0.17);
+    }
+    // Seen again, somewhere else: there at once.
+    visible[3] = 1;
+    Shape there = truth;
+    there(1, 3) += kUnit * 0.3F;
+    for (int t = 120; t < 122; ++t) {
+      Shape points = there;
+      smoother.apply(points, 0.04 * t, told ? visible : Vector<float>());
+      if (t == 121) {
+        EXPECT_LT((points - there).col(3).norm() / kUnit, 0.05F);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sdm::face

@@ -27,8 +27,10 @@ class Smoother {
  public:
   explicit Smoother(const Shape& mean, const SmoothingOptions& options = {});
 
-  /// The points at this time, in place. A time that does not go on starts afresh.
-  void apply(Eigen::Ref<Shape> points, double seconds);
+  /// The points at this time, in place. `visible`: how probably each is seen and right (none: all
+  /// are); one below a half counts the less, so that what is guessed neither trembles nor jumps. A
+  /// time that does not go on starts afresh.
+  void apply(Eigen::Ref<Shape> points, double seconds, const Vector<float>& visible = {});
   void reset() { started_ = false; }
 
  private:

@@ -49,9 +49,10 @@ struct TrackedFrame {
 /// in space, or they are few or on a plane.
 std::optional<pose::HeadPoseEstimator> head_of(const Model& model);
 
-/// Points that are likelier hidden or wrong than not (`visible` under a half) become NaN, which the
-/// head's pose leaves out; none if they are more than half of the points.
-void leave_out_hidden(const Vector<float>& visible, pose::Points2& pixels);
+/// The head's pose of a fit, from the points that are likelier seen and right than not, or from all
+/// if these are fewer than half; none without `head`, or if the points tell none.
+std::optional<pose::HeadPose> head_pose(const std::optional<pose::HeadPoseEstimator>& head,
+                                        const Shape& points, const Vector<float>& visible);
 
 /// Follows faces through a video: detect once, then start each frame where the last one ended.
 ///

@@ -25,7 +25,10 @@ void add_boxes(Annotations& annotations, const std::string& file,
   const std::size_t boxes = numbers.size() / 4;
   if (numbers.size() % 4 != 1 || float(boxes) != numbers[0])
     throw Error(formatted("{} numbers after the count {}, expected {}", numbers.size() - 1,
-                          numbers[0], 4 * numbers[0]));
+                          numbers[0],
+                          numbers[0] >= 0 && numbers[0] == std::floor(numbers[0])
+                              ? formatted("{}", 4 * numbers[0])
+                              : std::string("a whole count and four for each box")));
   for (std::size_t i = 1; i + 3 < numbers.size(); i += 4)
     annotations.faces.push_back(
         {file, Shape(2, 0), Box{numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3]}});

@@ -55,6 +55,7 @@ float middle(std::vector<float>& values) {
 // The faces that look like all others only when x and y change places.
 std::vector<bool> look_swapped(const Annotations& annotations) {
   std::vector<bool> swaps(annotations.faces.size(), false);
+  if (annotations.ids.size() < 3) return swaps;  // boxes alone have no points
   std::vector<std::size_t> whole;
   std::vector<Shape> shapes;
   for (std::size_t i = 0; i < annotations.faces.size(); ++i) {
@@ -62,7 +63,7 @@ std::vector<bool> look_swapped(const Annotations& annotations) {
     whole.push_back(i);
     shapes.push_back(normalised(annotations.faces[i].points));
   }
-  if (shapes.size() < 5 || shapes[0].cols() < 3) return swaps;  // too few to say what is usual
+  if (shapes.size() < 5) return swaps;  // too few to say what is usual
   Shape usual(2, shapes[0].cols());
   std::vector<float> values(shapes.size());
   for (Eigen::Index k = 0; k < usual.size(); ++k) {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/formatted.h"
+#include "face/train/known_faces.h"
 #include "sdm/base/random.h"
 
 namespace sdm::face {
@@ -59,9 +60,9 @@ std::string text_of(const Settings& s) {
 }
 
 // Seconds of one core, as measured once; on another machine it is another unit of work.
-double cost_of(const Settings& s, const std::vector<TrainingFace>& faces) {
-  const double samples = static_cast<double>(faces.size()) * s.starts;
-  const double points = static_cast<double>(faces.front().truth.cols());
+double cost_of(const Settings& s, const std::vector<Shape>& truths) {
+  const double samples = static_cast<double>(truths.size()) * s.starts;
+  const double points = static_cast<double>(truths.front().cols());
   const double pixels = 2.4 * 2.4 * static_cast<double>(s.unit) * static_cast<double>(s.unit);
   const double features = points * (8.0 * s.cells * s.cells + 2);
   const double draw = 9e-9 * pixels, describe = 4e-9 * features * 8;
@@ -77,9 +78,7 @@ struct Layout {
   float roll = 0;  // deviation, in radians
 };
 
-Layout layout_of(const std::vector<TrainingFace>& faces, const TrainerOptions& given) {
-  std::vector<Shape> truths;
-  for (const TrainingFace& face : faces) truths.push_back(face.truth);
+Layout layout_of(const std::vector<Shape>& truths, const TrainerOptions& given) {
   const Shape mean = mean_shape(truths, given.mirror, given.unit);
   std::vector<float> sizes;
   double squares = 0;
@@ -93,29 +92,32 @@ Layout layout_of(const std::vector<TrainingFace>& faces, const TrainerOptions& g
   return {*middle, static_cast<float>(std::sqrt(squares / static_cast<double>(sizes.size())))};
 }
 
+// Of the faces of all ranks; these are what this one has of them.
 std::vector<TrainingFace> some_of(const std::vector<TrainingFace>& faces, int most,
-                                  std::uint64_t seed) {
-  std::vector<std::size_t> order(faces.size());
+                                  std::uint64_t seed, const detail::Ranks::Share& share) {
+  std::vector<std::size_t> order(static_cast<std::size_t>(share.all));
   std::iota(order.begin(), order.end(), std::size_t(0));
   Random random(seed, "faces to choose by");
   shuffle(order, random);
   order.resize(std::min(order.size(), static_cast<std::size_t>(most)));
   std::sort(order.begin(), order.end());
   std::vector<TrainingFace> some;
-  for (const std::size_t i : order) some.push_back(faces[i]);
+  const auto first = static_cast<std::size_t>(share.first);
+  for (const std::size_t i : order)
+    if (i >= first && i < first + faces.size()) some.push_back(faces[i - first]);
   return some;
 }
 
 // Walks from one setting to the next better one.
 class Search {
  public:
-  Search(const std::vector<TrainingFace>& faces, const TrainerOptions& given,
-         const ChoiceOptions& options)
-      : faces_(faces), given_(given), options_(options) {}
+  Search(const std::vector<TrainingFace>& faces, const std::vector<Shape>& truths,
+         const TrainerOptions& given, const ChoiceOptions& options)
+      : faces_(faces), truths_(truths), given_(given), options_(options) {}
 
   /// False: it is not better, or the budget does not allow it.
   bool attempt(const Settings& settings, const std::string& what) {
-    const double cost = cost_of(settings, faces_);
+    const double cost = cost_of(settings, truths_);
     if (!choice.tried.empty() && spent_ + cost > options_.seconds) return false;
     spent_ += cost;
     TriedOptions tried{what, 0, 0, false};
@@ -166,6 +168,7 @@ class Search {
 
  private:
   const std::vector<TrainingFace>& faces_;
+  const std::vector<Shape>& truths_;  // of all ranks
   const TrainerOptions& given_;
   const ChoiceOptions& options_;
   double spent_ = 0;
@@ -175,9 +178,12 @@ class Search {
 
 Choice choose_options(const std::vector<TrainingFace>& all, const TrainerOptions& given,
                       const ChoiceOptions& options) {
-  const std::vector<TrainingFace> faces = some_of(all, options.faces, given.seed);
-  const Layout layout = layout_of(faces, given);
-  Search search(faces, given, options);
+  detail::Ranks ranks(given.communicator);
+  const std::vector<TrainingFace> faces =
+      some_of(all, options.faces, given.seed, ranks.share_of(static_cast<Index>(all.size())));
+  const std::vector<Shape> truths = KnownFaces::of(faces, points_of(all, ranks), 0, ranks).truths;
+  const Layout layout = layout_of(truths, given);
+  Search search(faces, truths, given, options);
   Settings first;
   const double finest =
       std::clamp(1.3 * static_cast<double>(layout.unit), 8.0, static_cast<double>(kFinestUnit));

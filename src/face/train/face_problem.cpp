@@ -6,17 +6,18 @@
 namespace sdm::face {
 FaceProblem::FaceProblem(const std::vector<TrainingFace>& faces, const Recipe& recipe,
                          const Shape& mean, const std::vector<int>& mirror,
-                         std::vector<Index> face_of_sample)
+                         std::vector<Index> face_of_sample, Index first_face)
     : faces_(faces),
       recipe_(recipe),
       mean_(mean),
       mirror_(mirror),
       face_of_sample_(std::move(face_of_sample)),
+      first_face_(first_face),
       errors_(face_of_sample_.size(), 0.0) {}
 
 Index FaceProblem::group(Index sample) const {
   const Index group = faces_[static_cast<std::size_t>(face(sample))].group;
-  return group < 0 ? face(sample) : group;
+  return group < 0 ? first_face_ + face(sample) : group;
 }
 
 Index FaceProblem::feature_size(int stage) const {

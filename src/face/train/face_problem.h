@@ -18,7 +18,8 @@ class FaceProblem {
   using Scalar = float;
 
   FaceProblem(const std::vector<TrainingFace>& faces, const Recipe& recipe, const Shape& mean,
-              const std::vector<int>& mirror, std::vector<Index> face_of_sample);
+              const std::vector<int>& mirror, std::vector<Index> face_of_sample,
+              Index first_face = 0);
 
   Index samples() const { return static_cast<Index>(face_of_sample_.size()); }
   Index points() const { return mean_.cols(); }
@@ -61,6 +62,7 @@ class FaceProblem {
   const Shape& mean_;
   const std::vector<int>& mirror_;
   std::vector<Index> face_of_sample_;
+  Index first_face_;  // its number across all ranks
   mutable std::vector<double> errors_;
   // Canvases that no thread is using.
   mutable std::mutex mutex_;

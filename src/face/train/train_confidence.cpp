@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "face/shape_descent.h"
+#include "face/train/known_faces.h"
 #include "face/train/logistic.h"
 #include "sdm/base/error.h"
 #include "sdm/base/random.h"
@@ -49,7 +50,7 @@ Vector<float> push(const Shape& shape, Random random) {
 
 // All trials of the chosen faces.
 Fits run_trials(const Model& model, const std::vector<TrainingFace>& faces,
-                const std::vector<std::size_t>& chosen, std::uint64_t seed,
+                const std::vector<std::size_t>& chosen, std::uint64_t seed, std::size_t first_face,
                 std::deque<ShapeDescent>& descents, ThreadPool& pool) {
   Fits fits;
   fits.features.resize(descents.front().patch_sums_size(),
@@ -57,8 +58,8 @@ Fits run_trials(const Model& model, const std::vector<TrainingFace>& faces,
   fits.error.resize(static_cast<std::size_t>(fits.size()));
   pool.run(static_cast<Index>(chosen.size()), [&](Index i, int worker) {
     ShapeDescent& descent = descents[static_cast<std::size_t>(worker)];
-    const std::size_t number = chosen[static_cast<std::size_t>(i)];
-    const TrainingFace& face = faces[number];
+    const TrainingFace& face = faces[chosen[static_cast<std::size_t>(i)]];
+    const std::size_t number = first_face + chosen[static_cast<std::size_t>(i)];
     const Shape truth = complete(face.truth, model.mean);
     Shape points = truth;
     Index at = i * kFits;
@@ -97,47 +98,56 @@ void add(const Fits& fits, double balance, linear::NormalEquations<float>& equat
 }
 
 linear::LinearPredictor<float> solve(const linear::NormalEquations<float>& equations,
-                                     ThreadPool& pool) {
-  const double mean_energy = equations.energy(true) / static_cast<double>(equations.features());
-  return linear::ridge(equations, kPenalty * mean_energy, true, pool);
+                                     detail::Ranks& ranks, ThreadPool& pool) {
+  return ranks.solve(equations, [&](const linear::NormalEquations<float>& all) {
+    const double mean_energy = all.energy(true) / static_cast<double>(all.features());
+    return linear::ridge(all, kPenalty * mean_energy, true, pool);
+  });
 }
 
 }  // namespace
 
 Confidence learn_confidence(const Model& model, const std::vector<TrainingFace>& faces,
                             std::uint64_t seed, ThreadPool& pool,
-                            const std::function<void(double share)>& progress) {
+                            const std::function<void(double share)>& progress,
+                            Communicator* communicator) {
+  detail::Ranks ranks(communicator);
+  const auto first_face =
+      static_cast<std::size_t>(ranks.share_of(static_cast<Index>(faces.size())).first);
   if (model.base) throw Error("a model on a base has the base's score: learn it for the base");
   std::deque<ShapeDescent> descents;  // one a thread
   for (int i = 0; i < pool.threads(); ++i) descents.emplace_back(model);
   const Index size = descents.front().patch_sums_size();
   std::vector<std::size_t> held, rest;
   for (std::size_t i = 0; i < faces.size(); ++i)
-    (i % kHeldOut == kHeldOut - 1 ? held : rest).push_back(i);
+    ((first_face + i) % kHeldOut == kHeldOut - 1 ? held : rest).push_back(i);
   // The near trials are good, as a rule, and no other fit is.
   const double balance = static_cast<double>(kFits - kNearTrials) / kNearTrials;
 
   linear::NormalEquations<float> equations(size, 1);
   std::size_t done = 0;
-  const auto try_faces = [&](const std::vector<std::size_t>& numbers, const auto& look) {
+  const auto try_own = [&](const std::vector<std::size_t>& numbers, const auto& look) {
     for (std::size_t first = 0; first < numbers.size(); first += kAtATime) {
       const std::vector<std::size_t> chosen(
           numbers.begin() + static_cast<std::ptrdiff_t>(first),
           numbers.begin() +
               static_cast<std::ptrdiff_t>(std::min(first + kAtATime, numbers.size())));
-      const Fits fits = run_trials(model, faces, chosen, seed, descents, pool);
+      const Fits fits = run_trials(model, faces, chosen, seed, first_face, descents, pool);
       look(fits);
       add(fits, balance, equations, pool);
       done += chosen.size();
       if (progress) progress(static_cast<double>(done) / static_cast<double>(faces.size()));
     }
   };
+  const auto try_faces = [&](const std::vector<std::size_t>& numbers, const auto& look) {
+    ranks.together([&] { try_own(numbers, look); });
+  };
   double good = 0;
   try_faces(rest, [&](const Fits& fits) {
     for (Index i = 0; i < fits.size(); ++i) good += fits.label(i) > 0;
   });
-  if (good < kLeast) return {};
-  const auto guess = solve(equations, pool);
+  if (ranks.sum(good) < kLeast) return {};
+  const auto guess = solve(equations, ranks, pool);
   std::vector<double> scores, labels;
   try_faces(held, [&](const Fits& fits) {
     for (Index i = 0; i < fits.size(); ++i) {
@@ -147,6 +157,8 @@ Confidence learn_confidence(const Model& model, const std::vector<TrainingFace>&
                               guess.target_mean[0]));
     }
   });
+  scores = ranks.gather(scores, 1, kMostScores);
+  labels = ranks.gather(labels, 1, kMostScores);
   const auto held_good = std::count(labels.begin(), labels.end(), 1.0);
   if (held_good < kLeast || static_cast<std::ptrdiff_t>(labels.size()) - held_good < kLeast)
     return {};
@@ -157,7 +169,7 @@ Confidence learn_confidence(const Model& model, const std::vector<TrainingFace>&
   std::vector<double> divisors;
   for (const double label : labels) divisors.push_back(label > 0 ? good_count : count - good_count);
   const Logistic logistic = fit_logistic(scores, labels, divisors);
-  const auto all = solve(equations, pool);
+  const auto all = solve(equations, ranks, pool);
 
   Confidence confidence;
   confidence.weights = static_cast<float>(logistic.slope) * all.weights.col(0);

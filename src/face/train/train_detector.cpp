@@ -5,10 +5,12 @@
 #include <cmath>
 #include <deque>
 #include <numbers>
+#include <numeric>
 
 #include "base/formatted.h"
 #include "face/pyramid.h"
 #include "face/scan.h"
+#include "face/train/known_faces.h"
 #include "face/train/logistic.h"
 #include "sdm/base/error.h"
 #include "sdm/base/random.h"
@@ -67,7 +69,7 @@ std::vector<Pose> poses_of(const DetectorTrainerOptions& o) {
 
 // How far each face turns to a side: its first antisymmetric component. The unit is of no matter.
 Vector<double> turns_of(const std::vector<Shape>& shapes, const Shape& mean,
-                        const std::vector<int>& mirror) {
+                        const std::vector<int>& mirror, detail::Ranks& ranks) {
   const auto count = static_cast<Index>(shapes.size());
   if (mirror.empty()) return Vector<double>::Zero(count);
   Matrix<double> odd(mean.size(), count);
@@ -81,7 +83,9 @@ Vector<double> turns_of(const std::vector<Shape>& shapes, const Shape& mean,
       odd(2 * p + 1, i) = 0.5 * static_cast<double>(face(1, p) - face(1, partner));
     }
   }
-  const Eigen::SelfAdjointEigenSolver<Matrix<double>> components(odd * odd.transpose());
+  Matrix<double> gram = odd * odd.transpose();
+  ranks.sum(std::span(gram.data(), static_cast<std::size_t>(gram.size())));
+  const Eigen::SelfAdjointEigenSolver<Matrix<double>> components(gram);
   const Vector<double> first = components.eigenvectors().col(mean.size() - 1);
   // To the right of the picture is positive.
   double side = 0;
@@ -128,13 +132,42 @@ class Training {
         options_(options),
         observer_(observer),
         pool_(options.threads),
-        poses_(poses_of(options)) {}
+        ranks_(options.communicator),
+        face_share_(ranks_.share_of(static_cast<Index>(faces.size()))),
+        background_share_(ranks_.share_of(static_cast<Index>(backgrounds.size()))),
+        poses_(poses_of(options)) {
+    ranks_.together([&] {
+      options.validate();
+      if (face_share_.all < 10)
+        throw Error(formatted("detector training: {} faces, expected 10 or more", face_share_.all));
+      if (background_share_.all < static_cast<Index>(kEvery))
+        throw Error(formatted("detector training: {} backgrounds, expected {} or more",
+                              background_share_.all, kEvery));
+    });
+  }
 
   TrainedDetector run();
 
  private:
   Index features() const { return static_cast<Index>(shape_.columns) * shape_.rows * image::kBins; }
   std::size_t size() const { return static_cast<std::size_t>(features()); }
+  // Numbers across all ranks.
+  std::size_t face_number(std::size_t i) const {
+    return static_cast<std::size_t>(face_share_.first) + i;
+  }
+  std::size_t background_number(std::size_t i) const {
+    return static_cast<std::size_t>(background_share_.first) + i;
+  }
+  static bool is_held_out(std::size_t number) { return number % kEvery == kEvery - 1; }
+  std::size_t count_all(const Windows& windows) {
+    const std::size_t own = windows.size() / size();
+    return static_cast<std::size_t>(ranks_.sum(static_cast<double>(own)));
+  }
+  // In parallel; if it fails on one rank, all of them throw.
+  template <class Work>
+  void in_parallel(Index count, Work&& work) {
+    ranks_.together([&] { pool_.run(count, work); });
+  }
   void say(double share, const std::string& activity) const {
     if (observer_.progress) observer_.progress(share, activity);
   }
@@ -160,6 +193,8 @@ class Training {
   DetectorTrainerOptions options_;
   DetectorObserver observer_;
   ThreadPool pool_;
+  detail::Ranks ranks_;
+  const detail::Ranks::Share face_share_, background_share_;
   std::vector<Pose> poses_;
   WindowShape shape_;
   Shape mean_;
@@ -170,9 +205,9 @@ class Training {
 };
 
 void Training::measure() {
-  for (const TrainingFace& face : *faces_) shapes_.push_back(face.truth);
-  mean_ = mean_shape(shapes_, options_.mirror, options_.unit);
-  for (Shape& shape : shapes_) shape = complete(shape, mean_);
+  const KnownFaces known = KnownFaces::of(*faces_, points_of(*faces_, ranks_), 0, ranks_);
+  mean_ = mean_shape(known.truths, options_.mirror, options_.unit);
+  for (const TrainingFace& face : *faces_) shapes_.push_back(complete(face.truth, mean_));
   const Eigen::AlignedBox2f box = bounds(mean_);
   const int inner = options_.cells - 2 * options_.border;
   shape_.cell = box.sizes().maxCoeff() / static_cast<float>(inner);
@@ -181,9 +216,10 @@ void Training::measure() {
   };
   shape_.columns = cells(box.sizes().x());
   shape_.rows = cells(box.sizes().y());
-  turns_ = turns_of(shapes_, mean_, options_.mirror);
+  turns_ = turns_of(shapes_, mean_, options_.mirror, ranks_);
   std::vector<double> sizes;
   for (const double turn : turns_) sizes.push_back(std::abs(turn));
+  sizes = ranks_.gather(sizes, 1, kMostScores);
   frontal_ = quantile(sizes, options_.frontal_share);
   turned_ = quantile(sizes, options_.turned_from);
 }
@@ -203,7 +239,7 @@ Windows Training::draw_faces(const Pose& pose, bool held_out) {
   };
   std::vector<Drawing> drawings;
   for (std::size_t i = 0; i < faces_->size(); ++i) {
-    if ((i % kEvery == kEvery - 1) != held_out) continue;
+    if (is_held_out(face_number(i)) != held_out) continue;
     for (const bool mirrored : {false, true})
       for (int view = 0; view < options_.views; ++view)
         if ((!mirrored || !options_.mirror.empty()) && belongs(i, mirrored, pose))
@@ -221,11 +257,11 @@ Windows Training::draw_faces(const Pose& pose, bool held_out) {
   std::deque<Worker> workers;
   for (int i = 0; i < pool_.threads(); ++i)
     workers.push_back({image::Resampler(largest, largest), {}, {}, {}});
-  pool_.run(static_cast<Index>(drawings.size()), [&](Index d, int thread) {
+  in_parallel(static_cast<Index>(drawings.size()), [&](Index d, int thread) {
     Worker& worker = workers[static_cast<std::size_t>(thread)];
     const Drawing& drawing = drawings[static_cast<std::size_t>(d)];
     Random random(options_.seed, "window of " + pose.name,
-                  (drawing.face * 2 + (drawing.mirrored ? 1 : 0)) *
+                  (face_number(drawing.face) * 2 + (drawing.mirrored ? 1 : 0)) *
                           static_cast<std::uint64_t>(options_.views) +
                       static_cast<std::uint64_t>(drawing.view));
     const Similarity place = fit_similarity(mean_, shapes_[drawing.face]);
@@ -300,9 +336,9 @@ Windows joined(const std::vector<Windows>& parts) {
 Windows Training::draw_rest(bool held_out) {
   std::vector<Windows> parts(backgrounds_->size());
   std::deque<Pyramid> pyramids(static_cast<std::size_t>(pool_.threads()));
-  pool_.run(static_cast<Index>(parts.size()), [&](Index i, int thread) {
+  in_parallel(static_cast<Index>(parts.size()), [&](Index i, int thread) {
     const auto at = static_cast<std::size_t>(i);
-    if ((at % kEvery == kEvery - 1) != held_out) return;
+    if (is_held_out(background_number(at)) != held_out) return;
     const Background& background = (*backgrounds_)[at];
     Pyramid& pyramid = pyramids[static_cast<std::size_t>(thread)];
     const auto begin = [&] {
@@ -310,7 +346,7 @@ Windows Training::draw_rest(bool held_out) {
     };
     double all = 0;
     for (begin(); pyramid.next();) all += static_cast<double>(pyramid.columns()) * pyramid.rows();
-    Random random(options_.seed, "rest", at);
+    Random random(options_.seed, "rest", background_number(at));
     for (begin(); pyramid.next();) {
       const double here = static_cast<double>(pyramid.columns()) * pyramid.rows();
       // Small windows are many and alike: the root gives the large ones their part.
@@ -333,9 +369,9 @@ Windows Training::mine(const Linear& linear, bool held_out, int most, float abov
   std::vector<Windows> parts(backgrounds_->size());
   std::vector<long> counts(parts.size(), 0);
   std::deque<Pyramid> pyramids(static_cast<std::size_t>(pool_.threads()));
-  pool_.run(static_cast<Index>(parts.size()), [&](Index i, int thread) {
+  in_parallel(static_cast<Index>(parts.size()), [&](Index i, int thread) {
     const auto at = static_cast<std::size_t>(i);
-    if ((at % kEvery == kEvery - 1) != held_out) return;
+    if (is_held_out(background_number(at)) != held_out) return;
     struct Hard {
       float score;
       std::size_t window;
@@ -377,9 +413,9 @@ Windows Training::mine(const Linear& linear, bool held_out, int most, float abov
       parts[at].insert(parts[at].end(), from, from + static_cast<std::ptrdiff_t>(size()));
     }
   });
-  if (seen != nullptr) *seen = 0;
-  for (const long count : counts)
-    if (seen != nullptr) *seen += count;
+  if (seen != nullptr)
+    *seen = static_cast<long>(
+        ranks_.sum(static_cast<double>(std::accumulate(counts.begin(), counts.end(), 0L))));
   return joined(parts);
 }
 
@@ -387,8 +423,8 @@ Windows Training::mine(const Linear& linear, bool held_out, int most, float abov
 // that it does not yet tell by a margin of 1. Faces weigh as much as the rest, as a whole.
 Linear Training::solve(const Windows& faces, const Windows& rest, const Linear* from) {
   const auto count = [&](const Windows& windows) { return windows.size() / size(); };
-  const double face_weight = static_cast<double>(count(rest)) /
-                             static_cast<double>(std::max<std::size_t>(count(faces), 1));
+  const double face_weight = static_cast<double>(count_all(rest)) /
+                             static_cast<double>(std::max<std::size_t>(count_all(faces), 1));
   linear::NormalEquations<float> equations(features(), 1);
   Matrix<float> chunk(features(), kBatch);
   Matrix<float> targets(1, kBatch);
@@ -414,18 +450,23 @@ Linear Training::solve(const Windows& faces, const Windows& rest, const Linear* 
     }
   }
   flush();
-  const double energy = equations.energy(true) / static_cast<double>(features());
-  const auto fit = linear::ridge(equations, options_.penalty * energy, true, pool_);
+  const auto fit = ranks_.solve(equations, [&](const linear::NormalEquations<float>& all) {
+    const double energy = all.energy(true) / static_cast<double>(features());
+    return linear::ridge(all, options_.penalty * energy, true, pool_);
+  });
   return {fit.weights.col(0), fit.target_mean[0] - fit.weights.col(0).dot(fit.feature_mean)};
 }
 
 Linear Training::learn(const Pose& pose, double begin, double end, TemplateSummary& summary) {
   say(begin, pose.name + ": drawing");
   const Windows faces = draw_faces(pose, false);
-  if (faces.size() < 20 * size())
-    throw Error(
-        formatted("detector training: {} windows for the template '{}', expected 20 or more",
-                  faces.size() / size(), pose.name));
+  const std::size_t drawn = count_all(faces);
+  ranks_.together([&] {
+    if (drawn < 20)
+      throw Error(
+          formatted("detector training: {} windows for the template '{}', expected 20 or more",
+                    drawn, pose.name));
+  });
   Windows rest = rest_;
   Linear linear = solve(faces, rest, nullptr);
   const auto newton = [&] {
@@ -443,8 +484,8 @@ Linear Training::learn(const Pose& pose, double begin, double end, TemplateSumma
     rest.insert(rest.end(), hard.begin(), hard.end());
     newton();
   }
-  summary.faces = static_cast<int>(faces.size() / size());
-  summary.others = static_cast<int>(rest.size() / size());
+  summary.faces = static_cast<int>(drawn);
+  summary.others = static_cast<int>(count_all(rest));
   return linear;
 }
 
@@ -497,10 +538,11 @@ void Training::set_thresholds(TrainedDetector& trained) {
   std::vector<double> angles{0};
   for (const double lean : options_.leans) angles.insert(angles.end(), {-lean, lean});
   std::vector<std::size_t> held;
-  for (std::size_t i = kEvery - 1; i < faces_->size(); i += kEvery) held.push_back(i);
+  for (std::size_t i = 0; i < faces_->size(); ++i)
+    if (is_held_out(face_number(i))) held.push_back(i);
   std::vector<std::vector<Said>> said(held.size() * angles.size());
   std::deque<Pyramid> pyramids(static_cast<std::size_t>(pool_.threads()));
-  pool_.run(static_cast<Index>(said.size()), [&](Index i, int thread) {
+  in_parallel(static_cast<Index>(said.size()), [&](Index i, int thread) {
     const auto at = static_cast<std::size_t>(i);
     said[at] = ask_near(model, held[at / angles.size()], angles[at % angles.size()] * kDegree,
                         pyramids[static_cast<std::size_t>(thread)]);
@@ -512,7 +554,7 @@ void Training::set_thresholds(TrainedDetector& trained) {
       best.push_back(-1e3);
       for (const Said& one : face) best.back() = std::max(best.back(), value(one));
     }
-    return best;
+    return ranks_.gather(best, 1, kMostScores);
   };
   if (model.has_gate())
     model.gate_threshold = static_cast<float>(
@@ -577,19 +619,28 @@ TrainedDetector Training::run() {
         divisors.push_back(divisor);
       }
     };
-    if (held.empty())
-      throw Error(
-          formatted("detector training: no held-out object shows the template '{}'", pose.name));
-    const std::size_t faces = held.size() / size(), pictures = backgrounds_->size() / kEvery;
+    const std::size_t faces = count_all(held);
+    const auto pictures = static_cast<std::size_t>(background_share_.all) / kEvery;
+    ranks_.together([&] {
+      if (faces == 0)
+        throw Error(
+            formatted("detector training: no held-out object shows the template '{}'", pose.name));
+    });
     score_all(held, 1, static_cast<double>(faces) / static_cast<double>(pictures));
     score_all(hard, -1, 1);
     score_all(held_rest, -1, 1);
-    const Logistic logistic = fit_logistic(scores, labels, divisors);
-    if (!(logistic.slope > 0))
-      throw Error(
-          formatted("detector training: the template '{}' does not tell held-out objects from "
-                    "backgrounds, the slope of its odds is {}",
-                    pose.name, logistic.slope));
+    for (std::vector<double>* values : {&scores, &labels, &divisors})
+      *values = ranks_.gather(*values, 1, kMostScores);
+    Logistic logistic = fit_logistic(scores, labels, divisors);
+    ranks_.broadcast(std::span(&logistic.slope, 1));
+    ranks_.broadcast(std::span(&logistic.offset, 1));
+    ranks_.together([&] {
+      if (!(logistic.slope > 0))
+        throw Error(
+            formatted("detector training: the template '{}' does not tell held-out objects from "
+                      "backgrounds, the slope of its odds is {}",
+                      pose.name, logistic.slope));
+    });
     linear.weights *= static_cast<float>(logistic.slope);
     linear.bias =
         static_cast<float>(logistic.slope * static_cast<double>(linear.bias) + logistic.offset);
@@ -604,7 +655,7 @@ TrainedDetector Training::run() {
     const float threshold = poses_[i].is_gate ? model.gate_threshold : model.threshold;
     long seen = 0;
     const Windows others = mine(learned[i], true, 1 << 30, threshold, &seen);
-    const std::size_t count = others.size() / size();
+    const std::size_t count = count_all(others);
     trained.templates[i].passed =
         1e6 * static_cast<double>(count) / static_cast<double>(std::max(seen, 1L));
   }
@@ -640,12 +691,6 @@ TrainedDetector train_detector(const std::vector<TrainingFace>& faces,
                                const std::vector<Background>& backgrounds,
                                const DetectorTrainerOptions& options,
                                const DetectorObserver& observer) {
-  options.validate();
-  if (faces.size() < 10)
-    throw Error(formatted("detector training: {} faces, expected 10 or more", faces.size()));
-  if (backgrounds.size() < kEvery)
-    throw Error(formatted("detector training: {} backgrounds, expected {} or more",
-                          backgrounds.size(), kEvery));
   return Training(faces, backgrounds, options, observer).run();
 }
 

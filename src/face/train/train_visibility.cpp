@@ -6,6 +6,7 @@
 
 #include "face/shape_descent.h"
 #include "face/starts.h"
+#include "face/train/known_faces.h"
 #include "face/train/logistic.h"
 #include "sdm/face/train/occluder.h"
 #include "sdm/image/hog.h"
@@ -28,7 +29,7 @@ struct Looks {
 
 Looks look_at_faces(const Model& model, const std::vector<TrainingFace>& faces,
                     const std::vector<std::size_t>& chosen, std::uint64_t seed,
-                    std::deque<ShapeDescent>& descents, ThreadPool& pool) {
+                    std::size_t first_face, std::deque<ShapeDescent>& descents, ThreadPool& pool) {
   const Index trials = static_cast<Index>(chosen.size()) * kVisibilityTrials;
   Looks looks{Matrix<float>(descents.front().patches_size(), trials),
               Matrix<float>(model.points(), trials)};
@@ -36,8 +37,8 @@ Looks look_at_faces(const Model& model, const std::vector<TrainingFace>& faces,
     ShapeDescent& descent = descents[static_cast<std::size_t>(worker)];
     const std::size_t number = chosen[static_cast<std::size_t>(i / kVisibilityTrials)];
     const TrainingFace& face = faces[number];
-    const CoveredFace covered =
-        covered_face(faces, model, number, static_cast<int>(i % kVisibilityTrials), seed);
+    const CoveredFace covered = covered_face(
+        faces, model, number, static_cast<int>(i % kVisibilityTrials), seed, first_face);
     descent.run(covered.picture, covered.start);
     Shape points(2, model.points());
     descent.to_image(points);
@@ -103,10 +104,12 @@ class VisibilityLearner {
     }
   }
 
-  linear::LinearPredictor<float> solve(Index p, ThreadPool& pool) const {
-    const auto& equations = equations_[static_cast<std::size_t>(p)];
-    const double energy = equations.energy(true) / static_cast<double>(equations.features());
-    return linear::ridge(equations, kRidge * energy, true, pool);
+  linear::LinearPredictor<float> solve(Index p, detail::Ranks& ranks, ThreadPool& pool) const {
+    return ranks.solve(
+        equations_[static_cast<std::size_t>(p)], [&](const linear::NormalEquations<float>& all) {
+          const double energy = all.energy(true) / static_cast<double>(all.features());
+          return linear::ridge(all, kRidge * energy, true, pool);
+        });
   }
 
   /// The weights of a learned point for its partner.
@@ -130,12 +133,13 @@ class VisibilityLearner {
 }  // namespace
 
 CoveredFace covered_face(const std::vector<TrainingFace>& others, const Model& model,
-                         std::size_t number, int trial, std::uint64_t seed) {
+                         std::size_t number, int trial, std::uint64_t seed,
+                         std::size_t first_face) {
   const TrainingFace& face = others[number];
   const Shape truth = complete(face.truth, model.mean);
-  Random random(
-      seed, "covered faces",
-      static_cast<std::uint64_t>(number) * kVisibilityTrials + static_cast<std::uint64_t>(trial));
+  Random random(seed, "covered faces",
+                static_cast<std::uint64_t>(first_face + number) * kVisibilityTrials +
+                    static_cast<std::uint64_t>(trial));
   CoveredFace covered{face.picture, labelled_start(trial, truth, model, random), {}};
   covered.bare.assign(static_cast<std::size_t>(truth.cols()), true);
   for (std::size_t p = 0; p < face.hidden.size(); ++p) covered.bare[p] = !face.hidden[p];
@@ -151,34 +155,42 @@ CoveredFace covered_face(const std::vector<TrainingFace>& others, const Model& m
 
 Visibility learn_visibility(const Model& model, const std::vector<TrainingFace>& faces,
                             std::uint64_t seed, ThreadPool& pool,
-                            const std::function<void(double share)>& progress) {
+                            const std::function<void(double share)>& progress,
+                            Communicator* communicator) {
+  detail::Ranks ranks(communicator);
+  const auto share = ranks.share_of(static_cast<Index>(faces.size()));
+  const auto first_face = static_cast<std::size_t>(share.first);
   std::deque<ShapeDescent> descents;  // one a thread
   for (int i = 0; i < pool.threads(); ++i) descents.emplace_back(model);
   const Index points = model.points();
   VisibilityLearner learner(model, descents.front().patches_size() / points);
   std::vector<std::size_t> held, rest;
   for (std::size_t i = 0; i < faces.size(); ++i)
-    (i % kHeldOutEvery == kHeldOutEvery - 1 ? held : rest).push_back(i);
+    ((first_face + i) % kHeldOutEvery == kHeldOutEvery - 1 ? held : rest).push_back(i);
   std::size_t done = 0;
-  const auto show = [&](const std::vector<std::size_t>& numbers, const auto& look) {
+  const auto show_own = [&](const std::vector<std::size_t>& numbers, const auto& look) {
     for (std::size_t first = 0; first < numbers.size(); first += kFacesAtATime) {
       const std::size_t last = std::min(first + kFacesAtATime, numbers.size());
       const std::vector<std::size_t> chosen(numbers.begin() + static_cast<std::ptrdiff_t>(first),
                                             numbers.begin() + static_cast<std::ptrdiff_t>(last));
-      const Looks looks = look_at_faces(model, faces, chosen, seed, descents, pool);
+      const Looks looks = look_at_faces(model, faces, chosen, seed, first_face, descents, pool);
       look(looks);
       learner.add(looks, pool);
       done += chosen.size();
       if (progress) progress(static_cast<double>(done) / static_cast<double>(faces.size()));
     }
   };
+  const auto show = [&](const std::vector<std::size_t>& numbers, const auto& look) {
+    ranks.together([&] { show_own(numbers, look); });
+  };
   show(rest, [](const Looks&) {});
-  if (rest.empty() || held.empty()) return {};
+  if (share.all < static_cast<Index>(kHeldOutEvery)) return {};  // none is held out
 
   // Probabilities from points that the first fit has not seen.
   std::vector<linear::LinearPredictor<float>> guesses(static_cast<std::size_t>(points));
   for (Index p = 0; p < points; ++p)
-    if (learner.learned_as(p) == p) guesses[static_cast<std::size_t>(p)] = learner.solve(p, pool);
+    if (learner.learned_as(p) == p)
+      guesses[static_cast<std::size_t>(p)] = learner.solve(p, ranks, pool);
   std::vector<std::vector<double>> scores(static_cast<std::size_t>(points)), labels = scores;
   show(held, [&](const Looks& looks) {
     Vector<float> f(learner.feature_size());
@@ -194,6 +206,11 @@ Visibility learn_visibility(const Model& model, const std::vector<TrainingFace>&
       }
   });
 
+  for (std::size_t p = 0; p < scores.size(); ++p) {
+    scores[p] = ranks.gather(scores[p], 1, kMostScores);
+    labels[p] = ranks.gather(labels[p], 1, kMostScores);
+  }
+
   Visibility visibility;
   visibility.weights.resize(learner.feature_size(), points);
   visibility.bias.resize(points);
@@ -208,7 +225,7 @@ Visibility learn_visibility(const Model& model, const std::vector<TrainingFace>&
     if (good < kFewest || static_cast<double>(labels[as].size()) - good < kFewest) return {};
     const Logistic logistic =
         fit_logistic(scores[as], labels[as], std::vector<double>(scores[as].size(), 1.0));
-    const auto all = learner.solve(p, pool);
+    const auto all = learner.solve(p, ranks, pool);
     visibility.weights.col(p) = static_cast<float>(logistic.slope) * all.weights.col(0);
     visibility.bias[p] = static_cast<float>(
         logistic.slope *

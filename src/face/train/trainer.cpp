@@ -11,6 +11,7 @@
 #include "face/starts.h"
 #include "face/train/compact.h"
 #include "face/train/face_problem.h"
+#include "face/train/known_faces.h"
 #include "face/train/robust.h"
 #include "face/train/turned_copies.h"
 #include "sdm/base/error.h"
@@ -51,16 +52,15 @@ class Trainer {
   Trainer(const std::vector<TrainingFace>& faces, const std::vector<TrainingFace>& dev,
           const TrainerOptions& options)
       : own_(faces),
-        turned_(copies_of(faces, options)),
-        faces_(turned_.empty() ? faces : turned_),
         dev_(dev),
         options_(options),
-        pool_(options.threads) {
-    options.validate();
-    if (faces.empty()) throw Error("there are no faces to train on, expected at least one");
-    const Index points = faces.front().truth.cols();
-    check(faces, "face", points);
-    check(dev, "dev face", points);
+        pool_(options.threads),
+        ranks_(options.communicator),
+        share_(ranks_.share_of(static_cast<Index>(faces.size()))),
+        known_(checked(faces, dev, options)),
+        turned_(copies_of(faces)),
+        faces_(turned_.empty() ? faces : turned_) {
+    const Index points = known_.truths.front().cols();
     const std::size_t scales = options.recipe.patch_scale.size();
     if (scales != 0 && static_cast<Index>(scales) != points)
       throw Error(formatted("{} patch scales for {} points", scales, points));
@@ -68,18 +68,17 @@ class Trainer {
     const std::size_t names = options.point_names.size();
     if (names != 0 && static_cast<Index>(names) != points)
       throw Error(formatted("{} names of points for {} points", names, points));
-    std::vector<Shape> truths;
-    for (const TrainingFace& face : faces) truths.push_back(face.truth);
-    mean_ = mean_shape(truths, options.mirror, options.unit);
+    mean_ = mean_shape(known_.truths, options.mirror, options.unit);
     for (std::size_t d = 0; d < options.detectors.size(); ++d) {
       std::vector<Box> boxes;
-      for (const TrainingFace& face : faces) boxes.push_back(box_of(face, d));
+      for (const std::vector<Box>& of : known_.boxes) boxes.push_back(of[d]);
       const auto found =
           std::count_if(boxes.begin(), boxes.end(), [](const Box& box) { return box.width > 0; });
       // Without any boxes the model is started from the truth, with a detector's usual noise.
       if (found < 2 && d > 0) continue;
-      boxes_.push_back(found < 2 ? BoxConvention{options.detectors[d]}
-                                 : measure_convention(options.detectors[d], truths, boxes, mean_));
+      boxes_.push_back(found < 2
+                           ? BoxConvention{options.detectors[d]}
+                           : measure_convention(options.detectors[d], known_.truths, boxes, mean_));
       detector_of_.push_back(d);
     }
   }
@@ -99,7 +98,7 @@ class Trainer {
     model.mean = mean_;
     model.mirror = options_.mirror;
     model.boxes = boxes_;
-    result.shape3d_message = learn_shape3d(model);
+    if (ranks_.is_root()) result.shape3d_message = learn_shape3d(model);
     model.name = options_.name;
     model.provenance = options_.provenance;
     model.licence = options_.licence;
@@ -114,8 +113,9 @@ class Trainer {
     model.confidence = confidence(model, observer);
     if (options_.visibility && model.confidence.known())
       model.visibility = learn_visibility(model, faces_, options_.seed, pool_,
-                                          telling(observer, "learning which points are seen"));
-    result.dev_error = dev_error_of(model);
+                                          telling(observer, "learning which points are seen"),
+                                          options_.communicator);
+    ranks_.together([&] { result.dev_error = dev_error_of(model); });
     return result;
   }
 
@@ -126,12 +126,31 @@ class Trainer {
   }
 
  private:
-  // The options and faces are checked first: copies are drawn before anything else.
-  static std::vector<TrainingFace> copies_of(const std::vector<TrainingFace>& faces,
-                                             const TrainerOptions& options) {
-    options.validate();
-    if (!faces.empty()) check(faces, "face", faces.front().truth.cols());
-    return with_turned_copies(faces, options);
+  // Before anything else.
+  KnownFaces checked(const std::vector<TrainingFace>& faces, const std::vector<TrainingFace>& dev,
+                     const TrainerOptions& options) {
+    const Index points = points_of(faces, ranks_);
+    ranks_.together([&] {
+      options.validate();
+      if (share_.all == 0) throw Error("there are no faces to train on, expected at least one");
+      check(faces, "face", points);
+      check(dev, "dev face", points);
+    });
+    return KnownFaces::of(faces, points, options.detectors.size(), ranks_);
+  }
+
+  std::vector<TrainingFace> copies_of(const std::vector<TrainingFace>& faces) {
+    std::vector<TrainingFace> copies;
+    ranks_.together([&] { copies = with_turned_copies(faces, known_.truths, share_, options_); });
+    return copies;
+  }
+
+  // Of one of faces_ across all ranks: first come all faces, then all copies.
+  Index number_of(Index face) const {
+    const auto own = static_cast<Index>(own_.size());
+    if (face < own) return share_.first + face;
+    const Index copy = face - own;
+    return share_.all + copy / own * share_.all + share_.first + copy % own;
   }
 
   static constexpr int kRounds = 6;
@@ -151,7 +170,8 @@ class Trainer {
       truths.push_back(complete(face.truth, mean_));
       whole = whole && face.truth.allFinite();
     }
-    if (whole) return descend(truths, observer, options_.checkpoint);
+    if (ranks_.world().minimum(whole ? 1 : 0) > 0)
+      return descend(truths, observer, options_.checkpoint);
     TrainerObserver first;
     first.progress = observer.progress;
     for (int round = 0; round < kRounds; ++round) {
@@ -167,6 +187,8 @@ class Trainer {
           truths[i].col(p) = found[i].col(p);
         }
       }
+      moved = ranks_.sum(moved);
+      missing = ranks_.sum(missing);
       // What is left is less than the maps' own error.
       if (moved / missing < kSettled * descent.stages.back().held_out_error) break;
     }
@@ -179,14 +201,17 @@ class Trainer {
     for (std::size_t i = 0; i < faces_.size(); ++i)
       face_of_sample.insert(face_of_sample.end(), static_cast<std::size_t>(options_.starts),
                             static_cast<Index>(i));
-    FaceProblem problem(faces_, options_.recipe, mean_, options_.mirror, face_of_sample);
+    FaceProblem problem(faces_, options_.recipe, mean_, options_.mirror, face_of_sample,
+                        share_.first);
     Matrix<float> starts(problem.state_size(), problem.samples()),
         targets(problem.state_size(), problem.samples());
     for (Index s = 0; s < problem.samples(); ++s) {
       const auto face = static_cast<std::size_t>(problem.face(s));
+      const Index k = s % options_.starts,
+                  number = number_of(problem.face(s)) * options_.starts + k;
       starts.col(s) = problem.start(
-          start(faces_[face], truths[face], static_cast<int>(s % options_.starts),
-                Random(options_.seed, "training starts", static_cast<std::uint64_t>(s))));
+          start(faces_[face], truths[face], static_cast<int>(k),
+                Random(options_.seed, "training starts", static_cast<std::uint64_t>(number))));
       targets.col(s) = problem.target(truths[face]);
     }
 
@@ -194,7 +219,9 @@ class Trainer {
     double dev_error = std::numeric_limits<double>::quiet_NaN();
     if (!dev_.empty()) start_dev();
     problem.on_learned = [&](int stage, const DescentMap<float>& map) {
-      if (!dev_.empty()) dev_error = advance_dev(stage, map);
+      ranks_.together([&] {
+        if (!dev_.empty()) dev_error = advance_dev(stage, map);
+      });
       descent.stages.push_back({{}, dev_error, held_out_error(problem.errors())});
     };
     TrainObserver inner;
@@ -214,11 +241,11 @@ class Trainer {
   }
 
   // The mean over the faces of the first start's.
-  double held_out_error(const std::vector<double>& errors) const {
+  double held_out_error(const std::vector<double>& errors) {
     double sum = 0;
     for (std::size_t i = 0; i < own_.size(); ++i)
       sum += errors[i * static_cast<std::size_t>(options_.starts)];
-    return sum / static_cast<double>(own_.size());
+    return ranks_.sum(sum) / static_cast<double>(share_.all);
   }
 
   // The earliest that no later one beats by more than a trifle.
@@ -232,7 +259,7 @@ class Trainer {
 
   // The mean of what is left to the labels where maps that had not seen them came to, if it is more
   // than chance.
-  Eigen::Vector2f label_offset(const Matrix<float>& states) const {
+  Eigen::Vector2f label_offset(const Matrix<float>& states) {
     constexpr double kBeyondChance = 3;  // standard errors
     Eigen::Vector2d sum = Eigen::Vector2d::Zero(), squares = sum;
     double count = 0;
@@ -255,6 +282,9 @@ class Trainer {
       squares += mean.cwiseAbs2();
       ++count;
     }
+    ranks_.sum(std::span(sum.data(), 2));
+    ranks_.sum(std::span(squares.data(), 2));
+    count = ranks_.sum(count);
     if (count < 2) return Eigen::Vector2f::Zero();
     Eigen::Vector2d offset = sum / count;
     for (Index axis = 0; axis < 2; ++axis) {
@@ -282,7 +312,7 @@ class Trainer {
   // Left empty where the faces do not tell it (too few, or all from one side): gives the reason.
   std::string learn_shape3d(Model& model) const {
     std::vector<pose::Points2> views;
-    for (const TrainingFace& face : own_) views.push_back(face.truth.cast<double>());
+    for (const Shape& truth : known_.truths) views.push_back(truth.cast<double>());
     pose::RigidShapeOptions shape_options;
     shape_options.mirror = options_.mirror;
     try {
@@ -330,6 +360,7 @@ class Trainer {
       };
     options.seed = options_.seed;
     options.threads = options_.threads;
+    options.communicator = options_.communicator;
     return options;
   }
 
@@ -397,7 +428,7 @@ class Trainer {
 
   Confidence confidence(const Model& model, const TrainerObserver& observer) {
     return learn_confidence(model, faces_, options_.seed, pool_,
-                            telling(observer, "learning the score"));
+                            telling(observer, "learning the score"), options_.communicator);
   }
 
   // Progress of what comes after the last stage.
@@ -415,25 +446,32 @@ class Trainer {
   }
 
   // Three times the median of what the last stage still moves in faces: half then score above 0.9.
-  float typical_step(const Model& model) const {
+  float typical_step(const Model& model) {
     ShapeDescent descent(model);
     std::vector<float> steps;
-    const std::size_t stride = std::max<std::size_t>(1, faces_.size() / 200);
-    for (std::size_t i = 0; i < faces_.size(); i += stride) {
-      const Shape truth = complete(faces_[i].truth, mean_);
-      steps.push_back(descent.run(faces_[i].picture,
-                                  start(faces_[i], truth, 0, Random(options_.seed, "step", i))));
-    }
+    const auto all = ranks_.share_of(static_cast<Index>(faces_.size())).all;
+    const auto stride = static_cast<std::size_t>(std::max<Index>(1, all / 200));
+    ranks_.together([&] {
+      for (std::size_t i = 0; i < faces_.size(); i += stride) {
+        const Shape truth = complete(faces_[i].truth, mean_);
+        steps.push_back(descent.run(faces_[i].picture,
+                                    start(faces_[i], truth, 0, Random(options_.seed, "step", i))));
+      }
+    });
+    steps = ranks_.gather(steps);
     std::nth_element(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2),
                      steps.end());
     return std::max(3 * steps[steps.size() / 2], 1e-4F);
   }
 
-  const std::vector<TrainingFace>& own_;
-  const std::vector<TrainingFace> turned_;        // with turned copies, where there are any
-  const std::vector<TrainingFace>&faces_, &dev_;  // to learn from: with these copies
+  const std::vector<TrainingFace>&own_, &dev_;
   const TrainerOptions& options_;
   ThreadPool pool_;
+  detail::Ranks ranks_;
+  const detail::Ranks::Share share_;        // of the faces of all ranks
+  const KnownFaces known_;                  // of all ranks
+  const std::vector<TrainingFace> turned_;  // with turned copies, where there are any
+  const std::vector<TrainingFace>& faces_;  // to learn from: with these copies
   Shape mean_;
   std::vector<BoxConvention> boxes_;
   std::vector<std::size_t> detector_of_;  // for each of boxes_, its place in options_.detectors

@@ -20,10 +20,9 @@ constexpr double kYaw = 70, kPitch = 35;
 constexpr double kBlur = 0.16, kNoise = 12;  // at most: units of the face, grey levels
 constexpr double kFrontal = 5;  // both sides of a face that looks no farther aside are seen
 
-pose::RigidShape shape_of_faces(const std::vector<TrainingFace>& faces,
-                                const std::vector<int>& mirror) {
+pose::RigidShape shape_of_faces(const std::vector<Shape>& truths, const std::vector<int>& mirror) {
   std::vector<pose::Points2> views;
-  for (const TrainingFace& face : faces) views.push_back(face.truth.cast<double>());
+  for (const Shape& truth : truths) views.push_back(truth.cast<double>());
   pose::RigidShapeOptions options;
   options.mirror = mirror;
   try {
@@ -59,12 +58,12 @@ void degrade(double unit, std::uint64_t seed, std::uint64_t number, Random& rand
 }  // namespace
 
 std::vector<TrainingFace> with_turned_copies(const std::vector<TrainingFace>& faces,
+                                             const std::vector<Shape>& truths,
+                                             const detail::Ranks::Share& share,
                                              const TrainerOptions& options) {
   if (options.turned == 0) return {};
-  const pose::RigidShape shape = shape_of_faces(faces, options.mirror);
+  const pose::RigidShape shape = shape_of_faces(truths, options.mirror);
   const FaceTurner turner(shape.points.cast<float>(), shape.weights.cast<float>(), options.outline);
-  std::vector<Shape> truths;
-  for (const TrainingFace& face : faces) truths.push_back(face.truth);
   const Shape shape_mean = mean_shape(truths, options.mirror, options.unit);
   std::vector<TrainingFace> result = faces;
   const std::size_t copies = faces.size() * static_cast<std::size_t>(options.turned);
@@ -73,7 +72,11 @@ std::vector<TrainingFace> with_turned_copies(const std::vector<TrainingFace>& fa
   pool.run(static_cast<Index>(copies), [&](Index copy, int) {
     const auto i = static_cast<std::size_t>(copy) % faces.size();
     const TrainingFace& face = faces[i];
-    Random random(options.seed, "turned copies", static_cast<std::uint64_t>(copy));
+    // Across all ranks.
+    const Index count = static_cast<Index>(faces.size());
+    const auto number =
+        static_cast<std::uint64_t>(copy / count * share.all + share.first + copy % count);
+    Random random(options.seed, "turned copies", number);
     TrainingFace& out = result[faces.size() + static_cast<std::size_t>(copy)];
     const pose::HeadPose head = turner.pose(face.truth);
     const double side = random.sign();
@@ -88,12 +91,19 @@ std::vector<TrainingFace> with_turned_copies(const std::vector<TrainingFace>& fa
     // Those of the outline have moved to where it is seen.
     for (const int point : options.outline) out.hidden[static_cast<std::size_t>(point)] = false;
     const double unit = double(fit_similarity(shape_mean, out.truth).scale());
-    degrade(unit, options.seed, static_cast<std::uint64_t>(copy), random, out.picture);
+    degrade(unit, options.seed, number, random, out.picture);
     for (const Box& box : face.boxes) out.boxes.push_back(moved(box, face.truth, out.truth));
     out.weight = options.turned_weight * face.weight;
-    out.group = face.group < 0 ? static_cast<Index>(i) : face.group;
+    out.group = face.group < 0 ? share.first + static_cast<Index>(i) : face.group;
   });
   return result;
+}
+
+std::vector<TrainingFace> with_turned_copies(const std::vector<TrainingFace>& faces,
+                                             const TrainerOptions& options) {
+  std::vector<Shape> truths;
+  for (const TrainingFace& face : faces) truths.push_back(face.truth);
+  return with_turned_copies(faces, truths, {0, static_cast<Index>(faces.size())}, options);
 }
 
 }  // namespace sdm::face

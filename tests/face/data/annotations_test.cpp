@@ -392,8 +392,8 @@ TEST(Annotations, ListsHoldBoxesPointsOrPtsFiles) {
                  "l.txt:2: " + why);
   };
   fails("b.jpg 2 1 2 3 4", "4 numbers after the count 2, expected 8");
-  fails("b.jpg .5 2 243", "2 numbers after the count 0.5, expected 2");
-  fails("b.jpg 1.5 1 2 3 4 5 6", "6 numbers after the count 1.5, expected 6");
+  fails("b.jpg .5 2 243", "2 numbers after the count 0.5, expected a whole count");
+  fails("b.jpg 1.5 1 2 3 4 5 6", "6 numbers after the count 1.5, expected a whole count");
   fails("b.jpg 1 2", "1 points, expected 2");
   fails("b.jpg", "a picture alone");
   fails("b.jpg no.pts", "");

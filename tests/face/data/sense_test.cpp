@@ -51,6 +51,10 @@ TEST(Sense, GoodFacesGiveNothingToSay) {
   missing.faces[5].box.reset();
   EXPECT_TRUE(findings(missing).empty());
   EXPECT_TRUE(check_sense(missing, {}).empty());
+  Annotations boxes = good_faces();
+  boxes.ids.clear();
+  for (Annotation& face : boxes.faces) face.points.resize(2, 0);
+  EXPECT_TRUE(findings(boxes).empty());
 }
 
 TEST(Sense, PointsOutsideThePictureAreTold) {

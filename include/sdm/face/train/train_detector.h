@@ -43,6 +43,8 @@ struct DetectorTrainerOptions {
 
   std::uint64_t seed = 1;
   int threads = 0;
+  /// The other ranks, each with its own part of the faces and of the backgrounds; null: none.
+  Communicator* communicator = nullptr;
   std::string name = "detector", provenance, licence;
 
   /// Throws Error naming the option that is out of range.

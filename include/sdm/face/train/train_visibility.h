@@ -21,8 +21,10 @@ struct CoveredFace {
   std::vector<bool> bare;
 };
 /// `others` have what covers it. The same for the same seed and numbers. Thread-safe.
+/// `first_face` is the number of the first of them across all ranks.
 CoveredFace covered_face(const std::vector<TrainingFace>& others, const Model& model,
-                         std::size_t number, int trial, std::uint64_t seed);
+                         std::size_t number, int trial, std::uint64_t seed,
+                         std::size_t first_face = 0);
 
 /// Learns the points' visibility of a finished model on its training faces, some of them covered:
 /// for each point ridge regression on whether it is bare and right, made a probability by logistic
@@ -30,6 +32,7 @@ CoveredFace covered_face(const std::vector<TrainingFace>& others, const Model& m
 /// points are of either kind. The same seed gives the same bits.
 Visibility learn_visibility(const Model& model, const std::vector<TrainingFace>& faces,
                             std::uint64_t seed, ThreadPool& pool,
-                            const std::function<void(double share)>& progress = {});
+                            const std::function<void(double share)>& progress = {},
+                            Communicator* communicator = nullptr);
 
 }  // namespace sdm::face

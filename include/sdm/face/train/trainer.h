@@ -70,6 +70,10 @@ struct TrainerOptions {
   std::uint64_t seed = 1;
   int threads = 0;
   std::string checkpoint;
+  /// The other ranks of a distributed training, each with its own part of the faces (null: none).
+  /// Groups are numbered across all ranks; only the root needs dev faces. The root's model is
+  /// whole; mean shape, boxes and points in space are learned from up to 100,000 faces.
+  Communicator* communicator = nullptr;
 
   std::string name = "face", provenance, licence;
 
