@@ -51,10 +51,13 @@ cv::Mat read(const std::filesystem::path& path, int flags) {
   if (!std::filesystem::is_regular_file(status))
     throw Error(fmt::format("{}: {}", path.string(),
                             std::filesystem::exists(status) ? "not a file" : "no such file"));
-  check_picture(path);
+  const std::string bytes = picture_bytes(path);
   cv::Mat picture;
   try {
-    picture = cv::imread(path.string(), flags);
+    // OpenCV is not told the name: it would write it to the terminal as it is.
+    const auto size = static_cast<int>(bytes.size());
+    if (size > 0)
+      picture = cv::imdecode(cv::Mat(1, size, CV_8UC1, const_cast<char*>(bytes.data())), flags);
   } catch (const cv::Exception& error) {
     throw Error(fmt::format("{}: OpenCV cannot read it: {}", path.string(), error.err));
   }
@@ -122,6 +125,19 @@ bool is_picture(const std::filesystem::path& path) {
   constexpr std::array endings = {".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp",
                                   ".pgm", ".ppm",  ".jp2", ".exr", ".hdr", ".gif"};
   return std::find(endings.begin(), endings.end(), ending(path)) != endings.end();
+}
+
+std::vector<std::filesystem::path> pictures_below(const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  std::error_code wrong;
+  if (!fs::is_directory(folder, wrong))
+    throw Error(fmt::format("{}: no such folder", folder.string()));
+  std::vector<fs::path> pictures;
+  const auto options = fs::directory_options::skip_permission_denied;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, options))
+    if (entry.is_regular_file() && is_picture(entry.path())) pictures.push_back(entry.path());
+  std::sort(pictures.begin(), pictures.end());
+  return pictures;
 }
 
 image::Image<std::uint8_t> read_grey(const std::filesystem::path& path) {

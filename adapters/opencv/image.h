@@ -21,6 +21,10 @@ image::Image<std::uint8_t> to_grey(const cv::Mat& picture);
 /// By the name's ending: one of the formats that OpenCV reads.
 bool is_picture(const std::filesystem::path& path);
 
+/// Every picture of a folder and below, by its name, in order, so that nothing depends on the file
+/// system. Folders that may not be read are passed over. Throws: there is no such folder.
+std::vector<std::filesystem::path> pictures_below(const std::filesystem::path& folder);
+
 /// Likewise; OpenCV reads a GIF as a video.
 bool is_gif(const std::filesystem::path& path);
 

@@ -139,13 +139,14 @@ void check_pixels(const std::filesystem::path& path, const cv::Size& size,
                             path.string(), size.width, size.height, limits.pixels));
 }
 
-void check_picture(const std::filesystem::path& path, const PictureLimits& limits) {
-  const std::string text = io::read_text(path, {.bytes = limits.bytes});
+std::string picture_bytes(const std::filesystem::path& path, const PictureLimits& limits) {
+  std::string text = io::read_text(path, {.bytes = limits.bytes});
   const bool jpeg = text.starts_with("\xFF\xD8"), png = text.starts_with(kPng);
   if ((jpeg && !is_whole_jpeg(text)) || (png && !is_whole_png(text)))
     throw Error(
         fmt::format("{}: the picture is cut: it ends after {} bytes", path.string(), text.size()));
   if (const auto size = size_in_header(path)) check_pixels(path, *size, limits);
+  return text;
 }
 
 cv::Size picture_size(const std::filesystem::path& path) {

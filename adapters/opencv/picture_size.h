@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <opencv2/core.hpp>
+#include <string>
 
 namespace sdm::opencv {
 
@@ -16,9 +17,9 @@ struct PictureLimits {
   std::uint64_t pixels = std::uint64_t{1} << 28;  ///< as its header tells them
 };
 
-/// Throws Error: the file cannot be opened, and why; it is larger than allowed; it is a JPEG or PNG
-/// that ends before its end, of which OpenCV would read the part that is there.
-void check_picture(const std::filesystem::path& path, const PictureLimits& limits = {});
+/// The file as it is. Throws Error: it cannot be opened, and why; it is larger than allowed; it is
+/// a JPEG or PNG that ends before its end, of which OpenCV would read the part that is there.
+std::string picture_bytes(const std::filesystem::path& path, const PictureLimits& limits = {});
 
 /// Throws Error: more pixels than allowed.
 void check_pixels(const std::filesystem::path& path, const cv::Size& size,

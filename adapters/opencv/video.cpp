@@ -70,11 +70,18 @@ std::string stream_backends() {
 
 }  // namespace
 
+std::vector<fs::path> files_of_video(const std::string& path) {
+  if (fs::is_directory(path)) return pictures_in(path);
+  if (fs::exists(path)) return {path};
+  if (path == "-" || path.find("://") != std::string::npos) return {};
+  if (path.find('%') != std::string::npos) return pictures_of(path);
+  return {};
+}
+
 VideoReader::VideoReader(const std::string& path) {
-  if (fs::is_directory(path)) {
-    pictures_ = pictures_in(path);
-  } else if (fs::exists(path)) {
-    if (is_picture(path) && !is_gif(path)) pictures_ = {path};
+  const std::vector<fs::path> files = files_of_video(path);
+  if (!files.empty()) {
+    if (files.front() != path || (is_picture(path) && !is_gif(path))) pictures_ = files;
   } else if (path == "-") {
     // What FFmpeg can tell from its first bytes: MJPEG, YUV4MPEG, MPEG-TS, Matroska, ...
     if (!capture_.open("pipe:0", cv::CAP_FFMPEG))
@@ -85,8 +92,6 @@ VideoReader::VideoReader(const std::string& path) {
     if (!capture_.open(path))
       throw Error(fmt::format("{}: cannot be opened; this OpenCV opens streams with {}", path,
                               stream_backends()));
-  } else if (path.find('%') != std::string::npos) {
-    pictures_ = pictures_of(path);
   } else if (path.size() < 4 && std::all_of(path.begin(), path.end(),
                                             [](unsigned char c) { return std::isdigit(c) != 0; })) {
     if (path.empty() || !capture_.open(std::stoi(path)))

@@ -7,6 +7,10 @@
 
 namespace sdm::opencv {
 
+/// The files that a VideoReader of this path reads; none of a camera or a stream. Throws Error
+/// where a folder or a pattern has none.
+std::vector<std::filesystem::path> files_of_video(const std::string& path);
+
 /// Frames one after the other, out of a video file, a folder of pictures (in the order of their
 /// names), a pattern such as frames/%04d.png, a single picture, a camera by its number, a stream by
 /// its address (rtsp://, http://), or "-" for stdin.

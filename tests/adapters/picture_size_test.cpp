@@ -87,10 +87,10 @@ TEST(APicture, WithAWholePictureInItsHeaderIsCutAllTheSame) {
 TEST(APicture, OfTooManyPixelsIsRefusedByItsHeader) {
   const TemporaryFolder folder;
   cv::imwrite((folder / "a.png").string(), cv::Mat(30, 41, CV_8UC1, cv::Scalar(90)));
-  EXPECT_NO_THROW(check_picture(folder / "a.png", {.pixels = 1230}));
-  io::expect_error([&] { check_picture(folder / "a.png", {.pixels = 1229}); },
+  EXPECT_NO_THROW(picture_bytes(folder / "a.png", {.pixels = 1230}));
+  io::expect_error([&] { picture_bytes(folder / "a.png", {.pixels = 1229}); },
                    "41 x 30 pixels, the limit is 1229");
-  io::expect_error([&] { check_picture(folder / "a.png", {.bytes = 10}); }, "more than 10 bytes");
+  io::expect_error([&] { picture_bytes(folder / "a.png", {.bytes = 10}); }, "more than 10 bytes");
 }
 
 }  // namespace
