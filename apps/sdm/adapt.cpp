@@ -97,13 +97,16 @@ void adapt(const AdaptArguments& a) {
   if (a.output.empty()) throw CLI::ValidationError("adapt needs -o, the adapted model to write");
   const std::vector<CorrectedFrame> frames = corrected_frames(a);
   a.options.validate();
-  // The model itself may be replaced: it goes on learning.
+  const fs::path state_path = a.state.empty() ? face::Adaptation::beside(a.model) : a.state;
+  const fs::path new_state_path = face::Adaptation::beside(a.output);
   Outputs outputs;
   for (const CorrectedFrame& frame : frames)
     outputs.reads(std::vector<fs::path>{frame.picture, frame.file});
-  outputs.writes(a.output, Outputs::Kind::whole)
-      .writes(face::Adaptation::beside(a.output), Outputs::Kind::whole);
-  const fs::path state_path = a.state.empty() ? face::Adaptation::beside(a.model) : a.state;
+  // The model itself and its state may be replaced: it goes on learning.
+  std::error_code ignored;
+  if (!fs::equivalent(a.model, a.output, ignored)) outputs.reads(a.model);
+  if (!fs::equivalent(state_path, new_state_path, ignored)) outputs.reads(state_path);
+  outputs.writes(a.output, Outputs::Kind::whole).writes(new_state_path, Outputs::Kind::whole);
   if (!fs::exists(state_path))
     throw Error(
         fmt::format("{}: not found; the model's adaptation state is written by `sdm train "
@@ -148,7 +151,7 @@ void learn(const AdaptArguments& a) {
   const fs::path path = a.output.empty() ? face::Adaptation::beside(a.model) : a.output;
   Outputs outputs;
   outputs.reads(std::vector<fs::path>{a.model, a.learn}).writes(path, Outputs::Kind::whole);
-  for (const face::Annotation& face : faces.faces) outputs.reads(faces.path(face));
+  add_inputs(outputs, faces);
   face::AdaptationLearner learner(model);
   Progress progress("learning");
   for (std::size_t i = 0; i < faces.faces.size(); ++i) {

@@ -47,6 +47,16 @@ face::Markup markup_of(const face::Annotations& annotations) {
   return markup;
 }
 
+void add_inputs(Outputs& outputs, const face::Annotations& annotations) {
+  for (const face::Annotation& face : annotations.faces) {
+    outputs.reads(annotations.path(face));
+    // FILE or FILE:LINE
+    const std::size_t colon = face.where.find_last_not_of("0123456789");
+    const bool line = colon != std::string::npos && colon > 0 && face.where[colon] == ':';
+    outputs.reads(line ? face.where.substr(0, colon) : face.where);
+  }
+}
+
 void report_sense(const face::Annotations& annotations, bool strict, int threads) {
   const std::size_t count = annotations.faces.size();
   std::vector<face::PictureSize> sizes(count);

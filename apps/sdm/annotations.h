@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "apps/sdm/output.h"
 #include "sdm/face/data/annotations.h"
 #include "sdm/face/data/markup.h"
 
@@ -20,6 +21,9 @@ face::Markup markup_of(const face::Annotations& annotations);
 /// Warns of what makes little sense (sdm/face/data/sense.h), with FILE:LINE, on stderr. Throws
 /// Error then if `strict`.
 void report_sense(const face::Annotations& annotations, bool strict, int threads);
+
+/// The pictures and the files that annotations were read from, as inputs.
+void add_inputs(Outputs& outputs, const face::Annotations& annotations);
 
 extern const char* const kImagesHelp;
 extern const char* const kStrictHelp;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/sdm/annotation_file.h"
 #include "apps/sdm/annotations.h"
 #include "apps/sdm/commands.h"
 #include "apps/sdm/output.h"
@@ -29,32 +30,8 @@ struct ConvertArguments {
   bool skip_bad = false, strict = false;
 };
 
-enum class Format { csv, pts, pts_folder, tps, imglab, list };
-
-Format format_of(const fs::path& path) {
-  const std::string ending = path.extension().string();
-  if (fs::is_directory(path) || ending.empty()) return Format::pts_folder;
-  const std::map<std::string, Format> formats{{".csv", Format::csv},  {".pts", Format::pts},
-                                              {".tps", Format::tps},  {".xml", Format::imglab},
-                                              {".txt", Format::list}, {".lst", Format::list},
-                                              {".dat", Format::list}};
-  const auto found = formats.find(ending);
-  if (found == formats.end())
-    throw Error(
-        fmt::format("{}: '{}' tells no format to write, expected .csv, .pts, a folder for "
-                    "many of them, .tps, .xml, .txt, .lst or .dat",
-                    path.string(), ending));
-  return found->second;
-}
-
-bool holds_boxes(Format format) { return format == Format::imglab; }
 bool holds_names(Format format) { return format == Format::csv || format == Format::imglab; }
 bool holds_groups(Format format) { return format == Format::csv || format == Format::tps; }
-
-fs::path whole(const fs::path& path) {
-  fs::path result = fs::absolute(path).lexically_normal();
-  return result.has_filename() ? result : result.parent_path();  // "folder/"
-}
 
 bool is_same_file(const fs::path& a, const fs::path& b) {
   std::error_code ignored;
@@ -64,38 +41,6 @@ bool is_same_file(const fs::path& a, const fs::path& b) {
 bool is_within(const fs::path& path, const fs::path& folder) {
   const fs::path relative = whole(path).lexically_relative(whole(folder));
   return !relative.empty() && *relative.begin() != "..";
-}
-
-// The folder that pictures are named relative to in the written file.
-fs::path folder_of(const fs::path& output, Format format) {
-  return format == Format::pts_folder ? whole(output) : whole(output).parent_path();
-}
-
-// Names pictures as the written file has to.
-face::Annotations moved(face::Annotations annotations, const fs::path& folder) {
-  for (face::Annotation& face : annotations.faces)
-    face.file = whole(annotations.path(face)).lexically_proximate(folder).generic_string();
-  annotations.folder = folder;
-  return annotations;
-}
-
-// imglab has no faces without boxes: without one the whole picture is the box.
-int give_whole_pictures(face::Annotations& annotations) {
-  std::map<std::string, int> faces;
-  for (const face::Annotation& face : annotations.faces) ++faces[face.file];
-  int given = 0;
-  for (face::Annotation& face : annotations.faces) {
-    if (face.box) continue;
-    if (faces[face.file] > 1)
-      throw Error(
-          fmt::format("{}: one of several faces in '{}' and without a box, which imglab's "
-                      "format needs: name a file with --boxes",
-                      face.where, face.file));
-    const face::PictureSize size = size_of_picture(annotations.path(face));
-    face.box = face::Box{0, 0, static_cast<float>(size.width), static_cast<float>(size.height)};
-    ++given;
-  }
-  return given;
 }
 
 std::vector<std::string> losses(const face::Annotations& annotations, Format format) {
@@ -147,16 +92,6 @@ std::vector<fs::path> pts_paths(const face::Annotations& annotations, const fs::
   return paths;
 }
 
-void write_boxes(const fs::path& path, const face::Annotations& annotations,
-                 const std::string& detector) {
-  face::Boxes boxes;
-  for (const face::Annotation& face : annotations.faces) {
-    std::vector<face::Box>& found = boxes[face.file];
-    if (face.box) found.push_back(*face.box);
-  }
-  face::write_boxes(path, boxes, detector);
-}
-
 void convert(const ConvertArguments& a) {
   const Format format = format_of(a.output);
   face::Annotations annotations =
@@ -196,15 +131,12 @@ void convert(const ConvertArguments& a) {
 
   Outputs outputs;
   outputs.reads(std::vector<fs::path>{a.input, boxes});
-  for (const face::Annotation& face : annotations.faces) outputs.reads(annotations.path(face));
+  add_inputs(outputs, annotations);
   if (pts.empty()) outputs.writes(a.output);
   if (writes_boxes) outputs.writes(boxes_out);
   for (const fs::path& path : pts) outputs.writes(path);
   for (std::size_t i = 0; i < pts.size(); ++i) face::write_pts(pts[i], annotations.faces[i].points);
-  if (format == Format::csv) face::write_csv(a.output, annotations);
-  if (format == Format::tps) face::write_tps(a.output, annotations, size_of_picture);
-  if (format == Format::imglab) face::write_imglab(a.output, annotations);
-  if (format == Format::list) face::write_list(a.output, annotations);
+  if (pts.empty()) write_annotation_file(a.output, annotations, format);
   if (writes_boxes) write_boxes(boxes_out, annotations, detector);
 
   say("wrote {}: {} faces of {} points\n", a.output.string(), annotations.faces.size(),

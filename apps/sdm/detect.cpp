@@ -40,7 +40,7 @@ struct DetectArguments {
   std::string model, boxes;
   DetectorChoice choice;
   fs::path draw, output;
-  bool json = false, pts = false;
+  bool json = false, pts = false, free = false;
   std::optional<float> min_score;
   int threads = 0;
 };
@@ -69,12 +69,7 @@ std::vector<fs::path> list_pictures(const std::vector<std::string>& names) {
       pictures.emplace_back(name);
       continue;
     }
-    std::vector<fs::path> found;
-    const auto options = fs::directory_options::skip_permission_denied;
-    for (const auto& entry : fs::recursive_directory_iterator(name, options))
-      if (entry.is_regular_file() && opencv::is_picture(entry.path()))
-        found.push_back(entry.path());
-    std::sort(found.begin(), found.end());
+    const std::vector<fs::path> found = opencv::pictures_below(name);
     pictures.insert(pictures.end(), found.begin(), found.end());
   }
   return pictures;
@@ -192,17 +187,8 @@ struct Worker {
   face::Aligner aligner;
 };
 
-// The head's pose, if the model knows its points in space and they tell it.
-std::optional<pose::HeadPose> pose_of(const std::optional<pose::HeadPoseEstimator>& head,
-                                      const face::Alignment& fit) {
-  if (!head) return {};
-  pose::Points2 pixels = fit.points.cast<double>();
-  face::leave_out_hidden(fit.visible, pixels);
-  return head->try_estimate(pixels);
-}
-
 void detect(const DetectArguments& arguments) {
-  const face::Model model = load_face_model(arguments.model);
+  const face::Model model = load_face_model(arguments.model, arguments.free);
   const std::optional<pose::HeadPoseEstimator> head = face::head_of(model);
   DetectorChoice choice = arguments.choice;
   // Of a model of whole pictures every picture shows one.
@@ -228,6 +214,7 @@ void detect(const DetectArguments& arguments) {
   Outputs outputs;
   outputs.reads(pictures).reads(
       std::vector<fs::path>{arguments.boxes, model_file(arguments.model)});
+  outputs.may_read(choice.name);
   if (!arguments.draw.empty())
     for (const fs::path& path : drawn) outputs.writes(path);
   if (arguments.pts) {
@@ -291,7 +278,7 @@ void detect(const DetectArguments& arguments) {
       std::erase_if(result.faces, is_same);
       result.faces.push_back({one.box, place, fit.points, fit.score,
                               std::atan2(place.b, place.a) * 57.2957795F, fit.visible,
-                              pose_of(head, fit)});
+                              face::head_pose(head, fit.points, fit.visible)});
     }
     if (!arguments.draw.empty()) draw(result, drawn[i]);
   };
@@ -332,6 +319,8 @@ void add_detect(CLI::App& app) {
       ->required();
   command->add_option("-m,--model", arguments->model,
                       "A face model or the name of a shipped one (sdm models); default: face68");
+  command->add_flag("--free", arguments->free,
+                    "Only models whose licence is free (sdm models), and their detector");
   command->add_option("--detector", arguments->choice.name, kDetectorHelp);
   command->add_option(
       "--boxes", arguments->boxes,

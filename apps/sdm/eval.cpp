@@ -222,6 +222,7 @@ std::vector<std::string> names_of(const EvalArguments& arguments) {
 Outputs outputs_of(const EvalArguments& arguments) {
   Outputs outputs;
   outputs.reads(std::vector<fs::path>{arguments.truth, arguments.boxes});
+  outputs.may_read(arguments.detector);
   for (const std::string& text : arguments.predictions)
     outputs.reads(report::named_file(text).second);
   for (const std::string& text : arguments.models)
@@ -239,7 +240,7 @@ void evaluate(EvalArguments arguments) {
   face::Annotations truth =
       face::read_annotations(arguments.truth, read_options(arguments.skip_bad, arguments.images));
   for (const std::string& line : truth.skipped) tell("sdm: skipped {}\n", line);
-  for (const face::Annotation& face : truth.faces) outputs.reads(truth.path(face));
+  add_inputs(outputs, truth);
   const bool boxless =
       std::none_of(truth.faces.begin(), truth.faces.end(),
                    [](const face::Annotation& face) { return face.box.has_value(); });
@@ -247,6 +248,7 @@ void evaluate(EvalArguments arguments) {
   if (arguments.boxes.empty() && boxless && arguments.detector.empty() &&
       arguments.offset.empty() && fs::exists(face::boxes_beside(arguments.truth)))
     arguments.boxes = face::boxes_beside(arguments.truth);
+  outputs.reads(arguments.boxes);
   const bool finds_faces = arguments.boxes.empty() && boxless;
   std::optional<face::BoxTable> boxes;
   if (!arguments.boxes.empty()) boxes = face::read_box_table(arguments.boxes);

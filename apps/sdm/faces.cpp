@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 
 #include "apps/sdm/shipped_model.h"
 #include "sdm/base/error.h"
@@ -13,7 +14,8 @@
 namespace sdm::app {
 
 const char* const kDetectorHelp =
-    "Finds the faces: sdm (ours), a detector's .sdm file, haar_alt2, haar_default, a YuNet network "
+    "Finds the faces: sdm (ours), sdm-free (ours, its licence free), a detector's .sdm file, "
+    "haar_alt2, haar_default, a YuNet network "
     "(.onnx) or, with --detector-offset, a cascade file (.xml); default: sdm where it knows the "
     "model's points, else the model's own";
 
@@ -24,22 +26,46 @@ const char* const kOffsetHelp =
 namespace {
 
 bool is_ours(const std::string& detector) {
-  return detector == "sdm" || detector.ends_with(".sdm");
+  return detector == "sdm" || detector == "sdm-free" || detector.ends_with(".sdm");
+}
+
+// The shipped detectors and the models that verify what they find.
+std::string detector_file(const std::string& name) {
+  return name == "sdm-free" ? "face-detector-free.sdm" : "face-detector.sdm";
+}
+std::string verifier_file(const std::string& name) {
+  return name == "sdm-free" ? "face68-free-fast.sdm" : "face68-fast.sdm";
 }
 
 }  // namespace
 
 face::DetectorModel load_detector(const std::string& name) {
   return face::DetectorModel::load(name.ends_with(".sdm") ? std::filesystem::path(name)
-                                                          : shipped_file("face-detector.sdm"));
+                                                          : shipped_file(detector_file(name)));
 }
 
 bool knows_its_boxes(const std::string& detector) {
   return is_ours(detector) || detector.ends_with(".onnx");
 }
 
-face::Model load_face_model(const std::string& path) {
-  return face::Model::load(path.empty() ? shipped_file("face68.sdm") : model_file(path));
+bool is_free(const std::string& licence) {
+  constexpr std::array kFree = {"Apache-2.0", "MIT", "BSD", "CC0"};
+  return std::any_of(kFree.begin(), kFree.end(),
+                     [&](const char* name) { return licence.starts_with(name); });
+}
+
+face::Model load_face_model(const std::string& path, bool free) {
+  if (!free) return face::Model::load(path.empty() ? shipped_file("face68.sdm") : model_file(path));
+  std::string licence;
+  for (const char* name : {"face68.sdm", "face68-free.sdm", "face68-free-fast.sdm"}) {
+    const std::filesystem::path file = path.empty() ? shipped_file_or_none(name) : model_file(path);
+    if (file.empty()) continue;
+    face::Model model = face::Model::load(file);
+    if (is_free(model.licence)) return model;
+    licence = fmt::format("{}: its licence is not free: {}", file.string(), model.licence);
+    if (!path.empty()) break;
+  }
+  throw Error(licence.empty() ? "no shipped face model is free" : licence);
 }
 
 face::BoxConvention box_convention(const face::Model& model, const std::string& detector,
@@ -76,13 +102,16 @@ FaceFinder::FaceFinder(const face::Model& model, DetectorChoice choice)
     : model_(&model), choice_(std::move(choice)) {
   choice_.options.validate();
   constexpr Index kShippedPoints = 68;  // of the landmarks that face-detector.sdm was trained on
-  const std::string name = choice_.name;
+  std::string name = choice_.name;
   const bool is_file = name.ends_with(".sdm");
   const bool is_face = model.points() == kShippedPoints && model.point_names.empty() &&
                        (model.mirror.empty() || model.mirror == face::ibug(68).mirror);
   const bool is_default = name.empty() && choice_.offset.empty() && is_face &&
                           model.convention().detector != kWholePicture &&
-                          !shipped_file_or_none("face-detector.sdm").empty();
+                          !shipped_file_or_none(detector_file("sdm")).empty();
+  if (is_default && is_free(model.licence) &&
+      !shipped_file_or_none(detector_file("sdm-free")).empty())
+    name = "sdm-free";
   if (app::is_ours(name) || is_default) {
     detector_model_ = std::make_shared<face::DetectorModel>(load_detector(name));
     convention_ = detector_model_->convention();
@@ -92,7 +121,7 @@ FaceFinder::FaceFinder(const face::Model& model, DetectorChoice choice)
           fmt::format("the model has {} points and sdm's detector finds faces of {}: name "
                       "another with --detector, or train one (sdm train-detector)",
                       model.points(), kShippedPoints));
-    const auto fast = shipped_file_or_none("face68-fast.sdm");
+    const auto fast = shipped_file_or_none(verifier_file(name));
     if (!fast.empty()) verifier_ = std::make_shared<face::Model>(face::Model::load(fast));
     return;
   }

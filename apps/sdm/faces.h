@@ -14,13 +14,18 @@ namespace sdm::app {
 
 // What the face commands share: the model, how its boxes are read, and who finds the faces.
 
-/// The model at `path`, or the shipped one of this name ("face68-fast"); where it is empty, face68.
-/// Throws: saying where it looked.
-face::Model load_face_model(const std::string& path);
+/// Whether a licence lets everybody use and sell what is under it.
+bool is_free(const std::string& licence);
+
+/// The model at `path`, or the shipped one of this name ("face68-fast"); where it is empty, face68,
+/// or with `free` the first of the shipped face68, face68-free and face68-free-fast whose licence
+/// is free. Throws: saying where it looked; with `free`, a model whose licence is not, telling it.
+face::Model load_face_model(const std::string& path, bool free = false);
 
 using face::kWholePicture;
 
-/// Our own detector: the shipped one ("sdm") or a file. Throws: it cannot be loaded.
+/// Our own detector: a shipped one ("sdm", or "sdm-free", whose licence is free) or a file. Throws:
+/// it cannot be loaded.
 face::DetectorModel load_detector(const std::string& name);
 
 /// Whether a detector says itself how its boxes lie, so that no model need know it: ours, and
@@ -57,7 +62,8 @@ struct FoundFace {
 class FaceFinder {
  public:
   /// An empty name: our detector where the model has the points it verifies with, or knows its
-  /// boxes; else the model's default. Throws: a detector that is not known or cannot be loaded.
+  /// boxes (the free one where the model is free); else the model's default. Throws: a detector
+  /// that is not known or cannot be loaded.
   FaceFinder(const face::Model& model, DetectorChoice choice);
 
   bool is_ours() const { return detector_model_ != nullptr; }

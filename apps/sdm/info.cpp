@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "apps/sdm/commands.h"
@@ -10,22 +9,6 @@
 #include "sdm/io/file.h"
 
 namespace sdm::app {
-namespace {
-
-std::string to_json(const io::Model& model) {
-  nlohmann::ordered_json out;
-  out["kind"] = model.kind;
-  out["header"] = nlohmann::ordered_json::parse(model.header);
-  out["tensors"] = nlohmann::ordered_json::array();
-  for (const auto& [name, tensor] : model.tensors)
-    out["tensors"].push_back({{"name", name},
-                              {"type", io::name_of(tensor.type())},
-                              {"shape", tensor.shape()},
-                              {"bytes", tensor.bytes().size()}});
-  return out.dump(2);
-}
-
-}  // namespace
 
 void add_info(CLI::App& app) {
   CLI::App* command = app.add_subcommand("info", "Tell what a model file holds");
@@ -39,7 +22,7 @@ void add_info(CLI::App& app) {
   command->callback([path, json] {
     const io::Model model = io::read(model_file(*path));
     if (*json)
-      put_text(to_json(model) + "\n");
+      put_text(io::describe_json(model) + "\n");
     else
       say("{}\n", io::describe(model));
   });

@@ -64,6 +64,9 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
       "  sdm info model.sdm                  what a model file holds\n\n"
       "Exit codes: 0 done, 1 it failed (the message says why), 2 wrong usage.");
   sdm::app::add_adapt(app);
+#ifdef SDM_WITH_ANNOTATE
+  sdm::app::add_annotate(app);
+#endif
   sdm::app::add_convert(app);
   sdm::app::add_describe(app);
   sdm::app::add_detect(app);
@@ -72,6 +75,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   sdm::app::add_info(app);
   sdm::app::add_models(app);
   sdm::app::add_pose(app);
+  sdm::app::add_render(app);
   sdm::app::add_reproduce(app);
   sdm::app::add_track(app);
   sdm::app::add_train(app);

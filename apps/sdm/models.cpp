@@ -30,7 +30,7 @@ void list() {
     }
     std::replace_if(
         licence.begin(), licence.end(), [](unsigned char c) { return c < 32 || c == 127; }, '?');
-    say("{:<16} {:<10} {:>8.1f} kB  {}\n{:<16} {}\n", file.stem().string(), kind, size / 1e3,
+    say("{:<18} {:<10} {:>8.1f} kB  {}\n{:<18} {}\n", file.stem().string(), kind, size / 1e3,
         licence, "", file.string());
   }
 }

@@ -40,6 +40,11 @@ Outputs& Outputs::reads(const std::vector<fs::path>& files) {
   return *this;
 }
 
+Outputs& Outputs::may_read(const std::string& name) {
+  std::error_code ignored;
+  return fs::exists(name, ignored) ? reads(name) : *this;
+}
+
 Outputs& Outputs::writes(const fs::path& file, Kind kind) {
   if (file.empty()) return *this;
   check(file, kind);
@@ -75,7 +80,5 @@ void Outputs::check(const fs::path& file, Kind kind) {
     throw Error(fmt::format("cannot write into {}: its disk is full", folder.string()));
   writable_.insert(folder);
 }
-
-void prepare_output(const fs::path& file) { Outputs().writes(file); }
 
 }  // namespace sdm::app

@@ -24,6 +24,8 @@ class Outputs {
   /// Throws Error where the file is an output already.
   Outputs& reads(const std::filesystem::path& file);
   Outputs& reads(const std::vector<std::filesystem::path>& files);
+  /// A word that may be the name of a file, as that of a detector may.
+  Outputs& may_read(const std::string& name);
 
   /// Makes the folder of the file. Throws Error: it is an input or another output; a folder or, if
   /// `whole`, something else that is no file; its name is not UTF-8; its folder cannot be written
@@ -36,8 +38,5 @@ class Outputs {
   std::map<std::string, bool> files_;         // by identity; whether it is written
   std::set<std::filesystem::path> writable_;  // folders
 };
-
-/// Outputs of one.
-void prepare_output(const std::filesystem::path& file);
 
 }  // namespace sdm::app

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -22,6 +23,10 @@ std::string file_number(const std::filesystem::path& file);
 /// would be taken for it, and messages would be written into a model.
 void keep_standard_streams();
 
+/// Cores of this machine, and those of them that this process may use.
+int cores_of_machine();
+int usable_cores();
+
 /// While it lives, the first SIGINT or SIGTERM only asks to stop; a second one ends the program.
 class StopSignals {
  public:
@@ -35,6 +40,42 @@ class StopSignals {
   using Handler = void (*)(int);
   Handler interrupt_, terminate_;
 };
+
+/// A lock on a file, made where there is none, that ends with this object or the program. Where the
+/// system has no locks it is always held.
+class FileLock {
+ public:
+  explicit FileLock(const std::filesystem::path& file);
+  ~FileLock();
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+  bool held() const { return held_; }
+
+ private:
+  int number_ = -1;
+  bool held_ = true;
+};
+
+/// A file that text is added to; what was added outlasts a power cut. Throws Error where that
+/// fails, as on a full disk, and the file is as it was before; adding may be tried again.
+class AppendedFile {
+ public:
+  AppendedFile() = default;
+  ~AppendedFile() { close(); }
+  AppendedFile(const AppendedFile&) = delete;
+  AppendedFile& operator=(const AppendedFile&) = delete;
+  void open(const std::filesystem::path& file);
+  void append(const std::string& text);
+  void close();
+
+ private:
+  std::filesystem::path path_;
+  std::uintmax_t size_ = 0;  // of what was added and what was there before
+  std::FILE* file_ = nullptr;
+};
+
+/// Waits until a file that was written is on the disk, where the system tells.
+void to_disk(const std::filesystem::path& file);
 
 /// The error number that a new file in the folder would meet, 0 where none is known.
 int error_of_writing_into(const std::filesystem::path& folder);

@@ -29,7 +29,7 @@ Progress::Progress(std::string title)
 
 void Progress::update(double share, const std::string& activity) {
   const auto now = Clock::now();
-  if (now < next_) return;
+  if (now < next_ || is_quiet()) return;
   share = std::clamp(share, 0.0, 1.0);
   const double spent = std::chrono::duration<double>(now - start_).count();
   const std::string left =

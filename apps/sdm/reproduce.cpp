@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "apps/sdm/shipped_model.h"
 #include "apps/sdm/tell.h"
 #include "experiments/registry.h"
+#include "report/named_file.h"
 #include "report/page.h"
 #include "sdm/base/error.h"
 
@@ -32,6 +34,27 @@ std::vector<experiments::Experiment> chosen_of(const std::vector<std::string>& n
   return chosen;
 }
 
+// No result is written over what an experiment reads.
+void check_outputs(const experiments::ExperimentContext& context,
+                   const std::vector<experiments::Experiment>& chosen) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(context.data, context.output, ignored))
+    throw Error(fmt::format("{}: is the data folder too, expected another for the results",
+                            context.output.string()));
+  Outputs outputs;
+  outputs.may_read(context.video);
+  for (const std::string& peer : context.peers)
+    outputs.may_read(report::named_file(peer).second.string());
+  std::istringstream sets(context.set.substr(context.set.find('=') + 1));
+  for (std::string file; std::getline(sets, file, ',');) outputs.may_read(file);
+  outputs.writes(context.output / "index.html");
+  for (const char* name : {"results.json", "results.csv"}) {
+    outputs.writes(context.output / name);
+    for (const experiments::Experiment& experiment : chosen)
+      outputs.writes(context.output / experiment.name / name);
+  }
+}
+
 void reproduce(const ReproduceArguments& arguments) {
   const std::vector<experiments::Experiment> chosen = chosen_of(arguments.names);
   if (!arguments.context.set.empty() &&
@@ -40,7 +63,7 @@ void reproduce(const ReproduceArguments& arguments) {
   const auto cost = [&](const experiments::Experiment& experiment) {
     return arguments.context.quick ? experiment.quick_seconds : experiment.seconds;
   };
-  prepare_output(arguments.context.output / "index.html");
+  check_outputs(arguments.context, chosen);
   double total = 0, done = 0;
   for (const auto& experiment : chosen) total += cost(experiment);
 

@@ -29,7 +29,8 @@ std::vector<fs::path> folders() {
   // Beside the program, not at a fixed prefix: an unpacked or moved package works too.
   const fs::path program = program_path();
   if (!program.empty()) folders.push_back(program.parent_path().parent_path() / "share/sdm");
-  folders.emplace_back(SDM_SOURCE_MODELS);
+  if (const std::string sources = SDM_SOURCE_MODELS; !sources.empty())
+    folders.emplace_back(sources);
   return folders;
 }
 

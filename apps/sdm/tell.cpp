@@ -9,6 +9,7 @@
 namespace sdm::app {
 namespace {
 
+bool quiet = false;
 int said_in_vain = 0;  // the error number of the first that did not reach stdout
 
 [[noreturn]] void fail_stdout(int error) {
@@ -22,7 +23,11 @@ void put_text(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) fail_stdout(errno);
 }
 
+void be_quiet() { quiet = true; }
+bool is_quiet() { return quiet; }
+
 void say_text(std::string_view text) {
+  if (quiet) return;
   const std::string safe = printable(text);
   errno = 0;
   if (std::fwrite(safe.data(), 1, safe.size(), stdout) != safe.size() && said_in_vain == 0)

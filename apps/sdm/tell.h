@@ -35,6 +35,11 @@ void say_beside(bool stdout_taken, fmt::format_string<Arguments...> text,
   stdout_taken ? tell_text(line) : say_text(line);
 }
 
+/// From now on results and progress are left out, messages are not: for ranks that are not the
+/// root.
+void be_quiet();
+bool is_quiet();
+
 /// To be called last: throws Error where something said did not reach stdout.
 void flush_stdout();
 

@@ -38,7 +38,7 @@ struct TrackArguments {
   std::string model, detector, plot;
   face::TrackerOptions tracker;
   std::vector<float> box, offset;
-  bool no_smooth = false;
+  bool no_smooth = false, free = false;
   std::optional<float> min_size;  // pixels
   int frames = 0;                 // 0: all
 };
@@ -171,7 +171,7 @@ face::Tracker tracker_of(const TrackArguments& arguments, const face::Model& mod
 }
 
 void track(const TrackArguments& arguments) {
-  const face::Model model = load_face_model(arguments.model);
+  const face::Model model = load_face_model(arguments.model, arguments.free);
   face::TrackerOptions options = arguments.tracker;
   options.smooth = !arguments.no_smooth;
   DetectorChoice choice{arguments.detector, arguments.offset, {}, {}};
@@ -180,7 +180,10 @@ void track(const TrackArguments& arguments) {
   choice.options.min_score = std::min(options.threshold, 0.5F);
   const FaceFinder finder(model, choice);
   face::Tracker tracker = tracker_of(arguments, model, options, finder);
-  prepare_outputs(arguments.files).reads(model_file(arguments.model)).writes(arguments.plot);
+  prepare_outputs(arguments.files)
+      .reads(model_file(arguments.model))
+      .may_read(arguments.detector)
+      .writes(arguments.plot);
 
   VideoLoop loop("track", arguments.files);
   History history(!arguments.plot.empty(), double(options.threshold));
@@ -242,6 +245,8 @@ void add_track(CLI::App& app) {
   command->add_option("--plot", a->plot, "Draw score and head pose over time, .svg");
   command->add_option("-m,--model", a->model,
                       "A face model or the name of a shipped one (sdm models); default: face68");
+  command->add_flag("--free", a->free,
+                    "Only models whose licence is free (sdm models), and their detector");
   command->add_option("--faces", a->tracker.faces, "Follow at most so many faces")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

@@ -17,9 +17,11 @@
 #include "apps/sdm/numbers.h"
 #include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
+#include "apps/sdm/rendering.h"
 #include "apps/sdm/shipped_model.h"
 #include "apps/sdm/tell.h"
 #include "apps/sdm/training_set.h"
+#include "apps/sdm/world.h"
 #include "report/plot.h"
 #include "report/results.h"
 #include "sdm/base/error.h"
@@ -50,6 +52,8 @@ struct TrainArguments {
   std::string preset, mirror = "auto", normalisation;
   double budget = 60;
   int cross_validate = 0;
+  Index rendered = 0;  // faces to draw in place of annotated pictures
+  RenderingArguments rendering;
 
   std::vector<std::string> detectors;
   bool skip_bad = false, no_subpixel = false, no_cross_fit = false, held_out_penalty = false,
@@ -112,6 +116,13 @@ image::Normalisation normalisation_of(const std::string& name) {
   return image::Normalisation::sqrt_l1;
 }
 
+// Where a model comes from if nobody says it.
+std::string told_of(const TrainArguments& a) {
+  const std::string from =
+      a.rendered > 0 ? fmt::format("--rendered {}", a.rendered) : a.truth.filename().string();
+  return fmt::format("sdm train {}{}", from, a.preset.empty() ? "" : " --preset " + a.preset);
+}
+
 face::TrainerOptions options_of(const TrainArguments& a, const std::optional<face::BoxTable>& table,
                                 const face::FaceParts& parts = {}) {
   face::TrainerOptions options =
@@ -151,10 +162,7 @@ face::TrainerOptions options_of(const TrainArguments& a, const std::optional<fac
   options.threads = a.threads;
   options.checkpoint = a.checkpoint;
   options.name = a.name.empty() ? a.output.stem().string() : a.name;
-  options.provenance = !a.provenance.empty() ? a.provenance
-                       : a.preset.empty() ? fmt::format("sdm train {}", a.truth.filename().string())
-                                          : fmt::format("sdm train {} --preset {}",
-                                                        a.truth.filename().string(), a.preset);
+  options.provenance = a.provenance.empty() ? told_of(a) : a.provenance;
   options.licence = a.licence;
   if (table) options.detectors = a.detectors.empty() ? table->by_preference() : a.detectors;
   if (!a.finder.empty())
@@ -203,6 +211,7 @@ void plot(const fs::path& path, const face::TrainedFace& trained) {
 Outputs outputs_of(const TrainArguments& a) {
   Outputs outputs;
   outputs.reads(std::vector<fs::path>{a.truth, a.boxes, a.dev, a.dev_boxes, a.score_of});
+  outputs.may_read(a.finder);
   if (!a.base.empty()) outputs.reads(model_file(a.base));
   if (a.mirror != "auto" && a.mirror != "none") outputs.reads(a.mirror);
   outputs.writes(a.output, Outputs::Kind::whole);
@@ -211,13 +220,15 @@ Outputs outputs_of(const TrainArguments& a) {
 
 // Gives a finished model the score of its fits, or another one; its maps stay as they are.
 void learn_score(const TrainArguments& arguments) {
-  outputs_of(arguments);
+  Outputs outputs = outputs_of(arguments);
   face::Model model = face::Model::load(arguments.score_of);
   // A score is learned from starts about the true points: no boxes are read.
   TrainingSetOptions reading = reading_of(arguments);
   reading.recipe = model.recipe;
-  const TrainingSet set = read_training_set(read_sorted(arguments.truth, reading),
-                                            arguments.truth.filename().string(), reading);
+  face::Annotations annotations = read_sorted(arguments.truth, reading);
+  add_inputs(outputs, annotations);
+  const TrainingSet set =
+      read_training_set(std::move(annotations), arguments.truth.filename().string(), reading);
   const std::vector<face::TrainingFace>& faces = set.faces;
   face::require_same_points(face::point_names(set.annotations), arguments.truth.string(),
                             model.point_names, arguments.score_of.string());
@@ -241,7 +252,7 @@ void learn_score(const TrainArguments& arguments) {
 
 // Other points than a finished model's, from few pictures.
 void learn_on_base(const TrainArguments& a) {
-  outputs_of(a);
+  Outputs outputs = outputs_of(a);
   const auto base = std::make_shared<const face::Model>(face::Model::load(model_file(a.base)));
   const auto boxes = read_table(a.boxes);
   face::BaseTrainerOptions options;
@@ -254,8 +265,10 @@ void learn_on_base(const TrainArguments& a) {
   reading.recipe.unit = std::max(reading.recipe.unit, options.unit);
   std::optional<BoxFinder> finder = finder_of(a);
   if (finder) reading.finder = &*finder;
+  face::Annotations annotations = read_sorted(a.truth, reading);
+  add_inputs(outputs, annotations);
   const TrainingSet set =
-      read_training_set(read_sorted(a.truth, reading), a.truth.filename().string(), reading);
+      read_training_set(std::move(annotations), a.truth.filename().string(), reading);
   const std::vector<face::TrainingFace>& faces = set.faces;
   options.detectors = given.detectors;
   options.mirror =
@@ -386,57 +399,87 @@ float finest_unit(std::size_t pictures) {
   return pictures > 2000 ? 70.0F : pictures > 500 ? 140.0F : face::kFinestUnit;
 }
 
-void run(const TrainArguments& arguments) {
+// Everything is told, read and written by the root; each rank reads its own pictures.
+void run(const TrainArguments& arguments, World& world) {
   const fs::path chart = arguments.plot.empty()
                              ? fs::path(arguments.output).replace_extension("training.svg")
                              : arguments.plot;
-  Outputs outputs = outputs_of(arguments);
-  outputs.writes(chart);
-  if (arguments.adaptation)
-    outputs.writes(face::Adaptation::beside(arguments.output), Outputs::Kind::whole);
-  outputs.writes(arguments.checkpoint, Outputs::Kind::whole);
-  if (arguments.cross_validate > 0)
-    for (const fs::path& path : cross_validation_files(arguments.output)) outputs.writes(path);
+  const bool drawn = arguments.rendered > 0;
+  Outputs outputs;  // checked by the root
+  const auto check_outputs = [&] {
+    outputs = outputs_of(arguments);
+    outputs.writes(chart);
+    if (arguments.adaptation)
+      outputs.writes(face::Adaptation::beside(arguments.output), Outputs::Kind::whole);
+    outputs.writes(arguments.checkpoint, Outputs::Kind::whole);
+    if (arguments.cross_validate > 0)
+      for (const fs::path& path : cross_validation_files(arguments.output)) outputs.writes(path);
+  };
   TrainingSetOptions reading = reading_of(arguments);
-  face::Annotations annotations = read_sorted(arguments.truth, reading);
-  for (const face::Annotation& face : annotations.faces) outputs.reads(annotations.path(face));
-  reading.boxes = boxes_for(arguments, annotations);
-  // Stages of one's own are of the whole.
-  const bool in_parts = arguments.cell.empty() && !arguments.no_parts && !arguments.automatic();
-  face::TrainerOptions options = options_of(
-      arguments, reading.boxes, in_parts ? markup_of(annotations).parts() : face::FaceParts());
-  options.validate();
-  require_enough(annotations, arguments.truth, options.folds);
-  const std::vector<int> ids = annotations.ids;
-  options.point_names = face::point_names(annotations);
-  std::optional<BoxFinder> finder = finder_of(arguments);
-  if (finder) reading.finder = &*finder;
-  reading.whole_picture = !finder && !reading.boxes && !has_boxes(annotations);
-  if (reading.whole_picture) options.detectors = {kWholePicture};
-  reading.detectors = options.detectors;
-  reading.recipe = options.recipe;
-  if (arguments.automatic()) reading.recipe.unit = finest_unit(annotations.faces.size());
-  if (arguments.finder == "sdm" && markup_of(annotations).size() != 68)
-    throw Error(
-        "--detector sdm finds faces of 68 points: train one of your objects with "
-        "sdm train-detector");
-  const TrainingSet set =
-      read_training_set(std::move(annotations), arguments.truth.filename().string(), reading);
+  reading.world = &world;
+  reading.threads = world.threads(arguments.threads);
+  face::Annotations annotations;
+  face::TrainerOptions options;
+  std::vector<int> ids;
+  std::optional<BoxFinder> finder;
+  world.together([&] {
+    if (world.size() > 1 && (arguments.cross_validate > 0 || arguments.adaptation))
+      throw Error("--cross-validate and --adaptation work in one process: train without mpirun");
+    if (world.is_root()) check_outputs();
+    annotations = drawn ? faces_to_draw(arguments.rendered) : read_sorted(arguments.truth, reading);
+    if (world.is_root() && !drawn) add_inputs(outputs, annotations);
+    if (!drawn) reading.boxes = boxes_for(arguments, annotations);
+    if (world.is_root() && reading.boxes) outputs.reads(reading.boxes->path);
+    // Stages of one's own are of the whole.
+    const bool in_parts = arguments.cell.empty() && !arguments.no_parts && !arguments.automatic();
+    options = options_of(arguments, reading.boxes,
+                         in_parts ? markup_of(annotations).parts() : face::FaceParts());
+    options.threads = reading.threads;
+    options.communicator = world.communicator();
+    options.validate();
+    require_enough(annotations, arguments.truth, options.folds);
+    ids = annotations.ids;
+    options.point_names = face::point_names(annotations);
+    if (!arguments.finder.empty())
+      finder.emplace(arguments.finder, ThreadPool(reading.threads).threads());
+    if (finder) reading.finder = &*finder;
+    reading.whole_picture = !finder && !reading.boxes && !has_boxes(annotations);
+    if (reading.whole_picture) options.detectors = {kWholePicture};
+    reading.detectors = options.detectors;
+    reading.recipe = options.recipe;
+    if (arguments.automatic()) reading.recipe.unit = finest_unit(annotations.faces.size());
+    if (arguments.finder == "sdm" && markup_of(annotations).size() != 68)
+      throw Error(
+          "--detector sdm finds faces of 68 points: train one of your objects with "
+          "sdm train-detector");
+  });
+  const TrainingSet set = [&] {
+    if (drawn) return draw_training_set(std::move(annotations), arguments.rendering, reading);
+    return read_training_set(std::move(annotations), arguments.truth.filename().string(), reading);
+  }();
   const std::vector<face::TrainingFace>& faces = set.faces;
   std::vector<face::TrainingFace> dev;
-  if (!arguments.dev.empty()) {
+  world.together([&] {
+    if (arguments.dev.empty() || !world.is_root()) return;
+    reading.world = nullptr;
     const bool beside = arguments.dev_boxes.empty() && reading.boxes;
     reading.boxes = read_table(beside ? face::boxes_beside(arguments.dev) : arguments.dev_boxes);
+    if (reading.boxes) outputs.reads(reading.boxes->path);
     face::Annotations held = read_sorted(arguments.dev, reading);
+    add_inputs(outputs, held);
     face::require_same_points(face::point_names(held), arguments.dev.string(), options.point_names,
                               arguments.truth.string());
     if (held.ids != ids)
       throw Error(fmt::format("{} has other points than {}", arguments.dev.string(),
                               arguments.truth.string()));
     dev = read_training_set(std::move(held), arguments.dev.filename().string(), reading).faces;
-  }
+  });
   learn_markup(arguments, set.annotations, options);
-  say("{} faces of {} points{}; {} dev faces{}\n", faces.size(), ids.size(),
+  const double all_faces = world.sum(static_cast<double>(faces.size()));
+  if (world.size() > 1)
+    say("{} ranks, {} threads each; this one has {} faces\n", world.size(), options.threads,
+        faces.size());
+  say("{} faces of {} points{}; {} dev faces{}\n", all_faces, ids.size(),
       reading.whole_picture ? ", each found from its whole picture" : "", dev.size(),
       options.mirror.empty() ? "" : "; mirrored");
   if (arguments.cross_validate > 0)  // better told before the work than after it
@@ -450,14 +493,18 @@ void run(const TrainArguments& arguments) {
                                         choice.tried.size(), choice.text);
   }
   const face::TrainedFace trained = learn(faces, dev, options);
-  trained.model.save(arguments.output);
-  plot(chart, trained);
+  world.together([&] {
+    if (!world.is_root()) return;
+    trained.model.save(arguments.output);
+    plot(chart, trained);
+  });
+  if (!arguments.checkpoint.empty()) remove_checkpoint(arguments.checkpoint, world.communicator());
+  if (!world.is_root()) return;
   if (arguments.adaptation) {
     face::AdaptationLearner learner(trained.model);
     for (const face::TrainingFace& face : faces) learner.add(face.picture, face.truth);
     learner.finish().save(face::Adaptation::beside(arguments.output));
   }
-  if (!arguments.checkpoint.empty()) fs::remove(arguments.checkpoint);
   say("{}\n", trained.summary.brief_report());
   if (trained.stages[trained.model.maps.size() - 1].held_out_error >=
       trained.stages.front().stage.error_before)
@@ -487,9 +534,14 @@ void run(const TrainArguments& arguments) {
 void add_train(CLI::App& app) {
   CLI::App* command = app.add_subcommand("train", "Train a landmark model on annotated pictures");
   auto a = std::make_shared<TrainArguments>();
-  command
-      ->add_option("ANNOTATIONS", a->truth, "Landmarks: .csv, .pts or a folder, .tps, .xml, list")
-      ->required();
+  command->add_option("ANNOTATIONS", a->truth,
+                      "Landmarks: .csv, .pts or a folder, .tps, .xml, list");
+  auto* rendered =
+      command
+          ->add_option("--rendered", a->rendered,
+                       "Draw so many faces as `sdm render` does, in memory, and learn from them in "
+                       "place of ANNOTATIONS")
+          ->check(kPositive);
   command->add_option("-o,--output", a->output, "The model file to write")->required();
   command->add_option("--boxes", a->boxes, "CSV of detectors' boxes; else those of ANNOTATIONS");
   command
@@ -624,9 +676,23 @@ void add_train(CLI::App& app) {
   command->add_option("--name", a->name)->check(kUtf8)->group(card);
   command->add_option("--provenance", a->provenance)->check(kUtf8)->group(card);
   command->add_option("--licence", a->licence)->check(kUtf8)->capture_default_str()->group(card);
+  add_rendering_options(*command, a->rendering);
+  command->get_option("--ict")->needs(rendered);
+  rendered->needs(command->get_option("--ict"));
   command->callback([a] {
-    if (!a->base.empty()) return learn_on_base(*a);
-    a->score_of.empty() ? run(*a) : learn_score(*a);
+    if (a->truth.empty() == (a->rendered == 0))
+      throw CLI::RequiredError("Either ANNOTATIONS or --rendered");
+    a->rendering.options.seed = a->seed;
+    a->rendering.threads = a->threads;
+    World world;
+    world.run([&] {
+      if (a->base.empty() && a->score_of.empty()) return run(*a, world);
+      world.together([&] {
+        if (world.size() > 1)
+          throw Error("--base and --score-of work in one process: train without mpirun");
+        a->base.empty() ? learn_score(*a) : learn_on_base(*a);
+      });
+    });
   });
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -16,6 +17,7 @@
 #include "apps/sdm/output.h"
 #include "apps/sdm/progress.h"
 #include "apps/sdm/tell.h"
+#include "apps/sdm/world.h"
 #include "sdm/base/error.h"
 #include "sdm/base/thread_pool.h"
 #include "sdm/face/data/annotations.h"
@@ -53,8 +55,7 @@ Pictures backgrounds_of(const DetectorArguments& a, const face::Annotations& ann
     for (const face::Annotation& one : annotations.faces)
       pictures[annotations.path(one)].push_back(around(one.points));
   } else if (fs::is_directory(a.background)) {
-    for (const auto& entry : fs::recursive_directory_iterator(a.background))
-      if (entry.is_regular_file() && opencv::is_picture(entry.path())) pictures[entry.path()];
+    for (const fs::path& picture : opencv::pictures_below(a.background)) pictures[picture];
   } else {
     for (const auto& [file, boxes] : face::read_boxes(a.background))
       pictures[a.background.parent_path() / file] = boxes;
@@ -82,59 +83,88 @@ void read_all(const DetectorArguments& a, const std::string& what,
   }
 }
 
-void run(const DetectorArguments& a) {
-  Outputs outputs;
-  outputs.reads(std::vector<fs::path>{a.truth, a.background})
-      .writes(a.output, Outputs::Kind::whole);
+// Of one or more items, what this rank has.
+template <class Items>
+void take_part(Items& items, const World& world) {
+  const auto [first, last] = world.part(items.size());
+  items = Items(std::next(items.begin(), static_cast<std::ptrdiff_t>(first)),
+                std::next(items.begin(), static_cast<std::ptrdiff_t>(last)));
+}
+
+// Each rank reads its own pictures; the root tells and writes.
+void run(const DetectorArguments& arguments, World& world) {
+  DetectorArguments a = arguments;
+  a.options.threads = world.threads(a.options.threads);
+  a.options.communicator = world.communicator();
   face::DetectorTrainerOptions options = a.options;
-  options.gate = !a.no_gate;
-  options.validate();
-  if (options.name.empty()) options.name = a.output.stem().string();
-  if (options.provenance.empty())
-    options.provenance = fmt::format("sdm train-detector {}", a.truth.filename().string());
-  const face::Annotations annotations = face::read_annotations(a.truth, read_options(a.skip_bad));
-  const face::Markup markup = face::markup_of(annotations.ids);
-  options.unit = markup.unit;
-  if (a.mirror == "auto") {
-    options.mirror = markup.mirror;
-  } else if (a.mirror != "none") {
-    options.mirror = face::read_mirror(a.mirror);
-  }
-
-  std::vector<face::TrainingFace> faces(annotations.faces.size());
-  std::vector<fs::path> files;
-  for (const face::Annotation& one : annotations.faces) files.push_back(annotations.path(one));
-  face::Recipe enough;  // windows are drawn with about this many pixels a unit
-  enough.unit = 36;
-  read_all(a, a.truth.filename().string(), files, [&](std::size_t i, image::ByteView grey) {
-    faces[i] = face::trim(grey, annotations.faces[i].points, {}, enough);
-  });
-  std::erase_if(faces, [](const face::TrainingFace& one) { return one.truth.cols() == 0; });
-
-  const Pictures pictures = backgrounds_of(a, annotations);
-  std::vector<face::Background> backgrounds(pictures.size());
-  files.clear();
-  for (const auto& [file, boxes] : pictures) {
-    backgrounds[files.size()].objects = boxes;
-    files.push_back(file);
-  }
-  read_all(a, "backgrounds", files, [&](std::size_t i, image::ByteView grey) {
-    // No larger than the detector will search it: many of them are in memory at once.
-    int factor = 1;
-    while (std::max(grey.width, grey.height) / factor > face::DetectorOptions().max_side)
-      factor *= 2;
-    image::Image<std::uint8_t> copy(grey.width / factor, grey.height / factor);
-    image::shrink(grey.crop(0, 0, copy.width() * factor, copy.height() * factor), factor, copy);
-    backgrounds[i].picture = std::move(copy);
-    for (face::Box& box : backgrounds[i].objects) {
-      const auto f = static_cast<float>(factor);
-      box = {box.x / f, box.y / f, box.width / f, box.height / f};
+  std::vector<face::TrainingFace> faces;
+  std::vector<face::Background> backgrounds;
+  std::size_t points = 0;
+  world.together([&] {
+    Outputs outputs;
+    if (world.is_root()) {
+      outputs.reads(std::vector<fs::path>{a.truth, a.background})
+          .writes(a.output, Outputs::Kind::whole);
+      if (a.mirror != "auto" && a.mirror != "none") outputs.reads(a.mirror);
     }
+    options.gate = !a.no_gate;
+    options.validate();
+    if (options.name.empty()) options.name = a.output.stem().string();
+    if (options.provenance.empty())
+      options.provenance = fmt::format("sdm train-detector {}", a.truth.filename().string());
+    face::Annotations annotations = face::read_annotations(a.truth, read_options(a.skip_bad));
+    points = annotations.ids.size();
+    const face::Markup markup = face::markup_of(annotations.ids);
+    options.unit = markup.unit;
+    if (a.mirror == "auto") {
+      options.mirror = markup.mirror;
+    } else if (a.mirror != "none") {
+      options.mirror = face::read_mirror(a.mirror);
+    }
+
+    Pictures pictures = backgrounds_of(a, annotations);
+    if (world.is_root()) {
+      add_inputs(outputs, annotations);
+      for (const auto& [file, boxes] : pictures) outputs.reads(file);
+    }
+    take_part(pictures, world);
+    take_part(annotations.faces, world);
+    faces.resize(annotations.faces.size());
+    std::vector<fs::path> files;
+    for (const face::Annotation& one : annotations.faces) files.push_back(annotations.path(one));
+    face::Recipe enough;  // windows are drawn with about this many pixels a unit
+    enough.unit = 36;
+    read_all(a, a.truth.filename().string(), files, [&](std::size_t i, image::ByteView grey) {
+      faces[i] = face::trim(grey, annotations.faces[i].points, {}, enough);
+    });
+    std::erase_if(faces, [](const face::TrainingFace& one) { return one.truth.cols() == 0; });
+
+    backgrounds.resize(pictures.size());
+    files.clear();
+    for (const auto& [file, boxes] : pictures) {
+      backgrounds[files.size()].objects = boxes;
+      files.push_back(file);
+    }
+    read_all(a, "backgrounds", files, [&](std::size_t i, image::ByteView grey) {
+      // No larger than the detector will search it: many of them are in memory at once.
+      int factor = 1;
+      while (std::max(grey.width, grey.height) / factor > face::DetectorOptions().max_side)
+        factor *= 2;
+      image::Image<std::uint8_t> copy(grey.width / factor, grey.height / factor);
+      image::shrink(grey.crop(0, 0, copy.width() * factor, copy.height() * factor), factor, copy);
+      backgrounds[i].picture = std::move(copy);
+      for (face::Box& box : backgrounds[i].objects) {
+        const auto f = static_cast<float>(factor);
+        box = {box.x / f, box.y / f, box.width / f, box.height / f};
+      }
+    });
+    std::erase_if(backgrounds,
+                  [](const face::Background& one) { return one.picture.view().empty(); });
   });
-  std::erase_if(backgrounds,
-                [](const face::Background& one) { return one.picture.view().empty(); });
-  say("{} objects of {} points, {} backgrounds{}\n", faces.size(), annotations.ids.size(),
-      backgrounds.size(), options.mirror.empty() ? "" : "; mirrored");
+  const double all_faces = world.sum(static_cast<double>(faces.size())),
+               all_backgrounds = world.sum(static_cast<double>(backgrounds.size()));
+  say("{} objects of {} points, {} backgrounds{}\n", all_faces, points, all_backgrounds,
+      options.mirror.empty() ? "" : "; mirrored");
 
   Progress progress("training");
   const auto start = std::chrono::steady_clock::now();
@@ -144,7 +174,10 @@ void run(const DetectorArguments& a) {
   };
   const face::TrainedDetector trained = face::train_detector(faces, backgrounds, options, observer);
   progress.clear();
-  trained.model.save(a.output);
+  world.together([&] {
+    if (world.is_root()) trained.model.save(a.output);
+  });
+  if (!world.is_root()) return;
   say("{:<16} {:>8} {:>8} {:>22}\n", "template", "objects", "others", "passed of a million");
   for (const face::TemplateSummary& one : trained.templates)
     say("{:<16} {:>8} {:>8} {:>22.1f}\n", one.name, one.faces, one.others, one.passed);
@@ -231,7 +264,10 @@ void add_train_detector(CLI::App& app) {
   command->footer(
       "Example:\n  sdm train-detector leaves.csv -o leaf-detector.sdm\n"
       "  sdm detect photo.jpg -m leaf.sdm --detector leaf-detector.sdm");
-  command->callback([a] { run(*a); });
+  command->callback([a] {
+    World world;
+    world.run([&] { run(*a, world); });
+  });
 }
 
 }  // namespace sdm::app

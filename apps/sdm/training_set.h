@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/sdm/rendering.h"
+#include "apps/sdm/world.h"
 #include "sdm/face/data/annotations.h"
 #include "sdm/face/data/boxes.h"
 #include "sdm/face/detector.h"
@@ -26,7 +28,8 @@ class BoxFinder {
   std::vector<std::optional<face::Detector>> detectors_;
 };
 
-/// Annotated faces with their pictures, by file and points: the order of lines does not matter.
+/// Annotated faces with their pictures, those of this rank, by file and points: the order of lines
+/// does not matter.
 struct TrainingSet {
   std::vector<face::TrainingFace> faces;
   face::Annotations annotations;    // of the same faces
@@ -43,12 +46,21 @@ struct TrainingSetOptions {
   std::vector<std::string> detectors;
   BoxFinder* finder = nullptr;
   bool whole_picture = false;
+  /// Of several ranks each reads its own part of the pictures. May be null.
+  World* world = nullptr;
   /// Pictures are shrunk to what a canvas of this recipe shows.
   face::Recipe recipe;
 };
 
 /// The annotations alone, sorted. What was skipped is told on stderr.
 face::Annotations read_sorted(const std::filesystem::path& truth,
+                              const TrainingSetOptions& options);
+
+/// So many faces of 68 points that are yet to be drawn, each with a box.
+face::Annotations faces_to_draw(Index count);
+/// Draws them, of several ranks each its own part, without files; of each only what training looks
+/// at stays in memory.
+TrainingSet draw_training_set(face::Annotations annotations, const RenderingArguments& rendering,
                               const TrainingSetOptions& options);
 
 /// Reads their pictures. Warns of what makes no sense, on stderr. Throws: a picture cannot be read,

@@ -15,11 +15,7 @@ namespace sdm::app {
 
 Outputs prepare_outputs(const VideoFiles& files) {
   Outputs outputs;
-  outputs.reads(files.input);
-  std::error_code ignored;
-  if (std::filesystem::is_directory(files.input, ignored))
-    for (const auto& entry : std::filesystem::directory_iterator(files.input, ignored))
-      outputs.reads(entry.path());
+  outputs.reads(opencv::files_of_video(files.input));
   if (files.json != "-") outputs.writes(files.json);
   outputs.writes(files.overlay, Outputs::Kind::whole);
   return outputs;

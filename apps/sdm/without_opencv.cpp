@@ -22,6 +22,7 @@ void add_convert(CLI::App& app) { add_missing(app, "convert"); }
 void add_detect(CLI::App& app) { add_missing(app, "detect"); }
 void add_eval(CLI::App& app) { add_missing(app, "eval"); }
 void add_follow(CLI::App& app) { add_missing(app, "follow"); }
+void add_render(CLI::App& app) { add_missing(app, "render"); }
 void add_track(CLI::App& app) { add_missing(app, "track"); }
 void add_train(CLI::App& app) { add_missing(app, "train"); }
 void add_train_detector(CLI::App& app) { add_missing(app, "train-detector"); }

@@ -77,9 +77,15 @@ def a_detector_of_ones_own(folder):
 
 def models_have_names(folder):
     listed = run("models").stdout
-    for name in ("face68 ", "face68-fast ", "face-detector "):
+    for name in ("face68 ", "face68-fast ", "face-detector ", "face68-free ", "face68-free-fast ", "face-detector-free "):
         assert name in listed, listed
     assert "adaptation" not in listed, listed
+    assert "Apache-2.0" in listed and "research only" in listed, listed
+    # By licence.
+    write_pgm(folder / "black.pgm", bytes(200 * 200), 200)
+    assert run("detect", folder / "black.pgm", "--free", "--json").stdout, "no answer"
+    told = run("detect", folder / "black.pgm", "--free", "-m", "face68", code=1).stderr
+    assert "its licence is not free: research only" in told, told
     # Anywhere; and a folder of one's own goes first.
     assert "A face model" in run("info", "face68-fast", cwd=folder).stdout
     mine = folder / "mine"

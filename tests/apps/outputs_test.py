@@ -74,6 +74,48 @@ def inputs_stay(folder, model, video):
     refused(folder, "is an input", "pose", "train", folder / "points.csv", "-o", folder / "points.csv")
 
 
+def inputs_that_nobody_named_stay(folder, model):
+    """Files that a command finds by itself, or that other files name."""
+    train, boxes = folder / "train.csv", folder / "train_boxes.csv"
+    given = ["--preset", "fast", "--mirror", "none"]
+    refused(folder, "is an input", "train", train, *given, "-o", boxes)
+    refused(folder, "is an input", "train", train, *given, "-o", folder / "m.sdm", "--plot", boxes)
+    refused(folder, "is an input", "train", train, *given, "-o", folder / "m.sdm", "--dev", folder / "dev.csv",
+            "--plot", folder / "dev/dev001.pgm")
+    refused(folder, "is an input", "train", train, "--score-of", model, "-o", folder / "train/train001.pgm")
+    refused(folder, "is an input", "train", train, "--base", model, "-o", folder / "train/train001.pgm")
+    refused(folder, "is an input", "train-detector", train, "-o", folder / "train/train001.pgm")
+    for option in ("--plot", "--save-boxes"):
+        refused(folder, "is an input", "eval", "--truth", train, "-m", model, option, boxes)
+        refused(folder, "is an input", "eval", "--truth", train, "-m", model, option, folder / "train/train001.pgm")
+    # A folder of .pts, each an input.
+    points = folder / "pts"
+    run("convert", train, points)
+    one = points / "train/train001.pts"
+    assert one.exists()
+    refused(folder, "is an input", "train", points, "--images", folder, *given, "-o", one)
+    # The frames of a pattern; what else lies beside them is none.
+    pattern = ["track", folder / "frames/%02d.pgm", "-m", model, "--box", "20,20,90,90", "--json"]
+    refused(folder, "is an input", *pattern, folder / "frames/03.pgm")
+    for _ in range(2):
+        run(*pattern, folder / "frames/lines.jsonl")
+        run("track", folder / "frames", *pattern[2:], folder / "frames/lines.jsonl")
+    (folder / "frames/lines.jsonl").unlink()
+    # The state of a model is not to become another model.
+    run("adapt", model, "--learn", train)
+    state = folder / "marks.adaptation.sdm"
+    one = folder / "one.csv"
+    one.write_text("\n".join(train.read_text().splitlines()[:2]) + "\n")
+    refused(folder, "is an input", "adapt", model, "--frames", one, "-o", state)
+    refused(folder, "is an input", "adapt", model, "--frames", one, "-o", one)
+    refused(folder, "is an input", "adapt", model, "--learn", train, "-o", folder / "train/train001.pgm")
+    refused(folder, "is the data folder too", "reproduce", "nist", "--data", folder, "-o", folder)
+    (folder / "here").mkdir()
+    (folder / "here/index.html").write_text("a video")
+    refused(folder, "is an input", "reproduce", "rigid", "--video", folder / "here/index.html", "--box", "1,1,20,20",
+            "-o", folder / "here")
+
+
 def what_cannot_be_written_is_told_first(folder):
     train = folder / "train.csv"
     for output in ("/dev/null", folder):
@@ -114,6 +156,12 @@ def names_may_be_any_bytes(folder):
     for word in (b"\x1b[31mred", b"\xc2\x9b31m", b"a\rb"):
         done = raw("info", where + b"/" + word)
         assert done.returncode == 1 and not set(b"\x1b\x9b\r") & set(done.stderr), done
+        # OpenCV has messages of its own.
+        picture_file = where + b"/" + word + b".pgm"
+        pathlib.Path(os.fsdecode(picture_file)).write_bytes(b"P5 -1 -1 255\n")
+        for command in (["detect"], ["track"], ["follow", "--box", "1,1,20,20"]):
+            done = raw(*command, picture_file)
+            assert done.returncode == 1 and not set(b"\x1b\x9b\r") & set(done.stderr), done
 
 
 def streams_may_be_full_or_closed(folder, model, video):
@@ -239,6 +287,8 @@ with tempfile.TemporaryDirectory() as work:
     video = folder / "video.mp4"
     run("track", frames, "-m", model, "--box", "20,20,90,90", "-o", video)
     inputs_stay(folder, model, video)
+    make_set(folder, "dev", 4, rng)
+    inputs_that_nobody_named_stay(folder, model)
     what_cannot_be_written_is_told_first(folder)
     annotations_name_files_of_their_root_alone(folder)
     names_may_be_any_bytes(folder)

@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <string>
 
+#include "sdm/base/error.h"
 #include "tests/temporary_folder.h"
 
 namespace sdm::app {
@@ -36,6 +40,27 @@ TEST(Platform, MayWriteIntoAFolderOfItsOwn) {
 TEST(Platform, KnowsWhyAFolderCannotBeWrittenInto) {
   const TemporaryFolder folder;
   EXPECT_EQ(error_of_writing_into(folder / "none"), knows_the_system ? ENOENT : 0);
+}
+
+TEST(Platform, AddsToAFileThatIsThere) {
+  const TemporaryFolder folder;
+  AppendedFile file;
+  file.open(folder / "lines");
+  file.append("one\n");
+  file.close();
+  file.append("two\n");  // opens it again
+  file.open(folder / "lines");
+  file.append("three\n");
+  std::ifstream text(folder / "lines");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(text), {}), "one\ntwo\nthree\n");
+}
+
+TEST(Platform, TellsThatADiskIsFull) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  AppendedFile file;
+  file.open("/dev/full");
+  EXPECT_THROW(file.append("a line\n"), Error);
+  EXPECT_THROW(file.append("a line\n"), Error);
 }
 
 }  // namespace
