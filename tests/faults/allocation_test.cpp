@@ -1,15 +1,16 @@
-// Every allocation fails once (but not those of nlohmann's ordered JSON, in which headers are put
-// together: its vectors destroy trees as they grow, and that takes memory): what was being done
-// throws, nothing ends the program, and files are the old or the new ones.
+// Every allocation fails once: what was being done throws, nothing ends the program, and files are
+// the old or the new ones.
 
 #include <gtest/gtest.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 #include "sdm/base/error.h"
 #include "sdm/descent/learned.h"
+#include "sdm/descent/online.h"
 #include "sdm/descent/partition.h"
 #include "sdm/face/adaptation.h"
 #include "sdm/face/aligner.h"
@@ -136,6 +137,23 @@ TEST_F(NoMemory, WhileModelsAreLoadedEndsInAnException) {
   EXPECT_GT(fail_each([&] { LearnedModel::from_model(learned); }), 5);
 }
 
+TEST_F(NoMemory, WhileModelsAreMadeIntoFilesEndsInAnException) {
+  const auto fails = [&](const auto& made) {
+    EXPECT_GT(fail_each([&] { made.save(folder_ / "made.sdm"); }), 5);
+  };
+  fails(face::Model::from_model(model("face")));
+  fails(face::Model::from_model(model("face-on-base")));
+  fails(face::Adaptation::from_model(model("adaptation")));
+  fails(face::DetectorModel::from_model(model("detector")));
+  fails(pose::Estimator::from_model(model("pose")));
+  fails(rigid::TrackerModel::from_model(model("rigid")));
+  fails(Cascade<double>::from_model(model("cascade")));
+  fails(Partition<double>::from_model(model("partition")));
+  fails(OnlineCascade<double>::from_model(model("online")));
+  const LearnedModel learned = LearnedModel::from_model(model("learned"));
+  EXPECT_GT(fail_each([&] { learned.to_model(); }), 5);
+}
+
 TEST_F(NoMemory, WhileFacesAreFoundEndsInAnException) {
   const image::Image<std::uint8_t> picture = fuzz::small_picture();
   const face::Model face = fuzz::small_face();
@@ -154,6 +172,8 @@ TEST_F(NoMemory, WhileFacesAreFoundEndsInAnException) {
 TEST_F(NoMemory, WhileTrainingEndsInAnException) {
   const fuzz::SmallTraining training("");
   EXPECT_GT(fail_each([&] { training.problem.train(training.options); }), 50);
+  const fuzz::SmallTraining kept((folder_ / "checkpoint.sdm").string());
+  EXPECT_GT(fail_each([&] { kept.problem.train(kept.options); }), 50);
 }
 
 TEST_F(NoMemory, WhileAnnotationsAreReadEndsInAnException) {
@@ -161,6 +181,7 @@ TEST_F(NoMemory, WhileAnnotationsAreReadEndsInAnException) {
     const fs::path path = folder_.write(format.file, format.examples.front());
     const std::string ending = path.extension().string();
     if (format.file == "boxes.csv" || ending == ".mat" || ending == ".obj" || ending == ".dat" ||
+        ending == ".npy" || ending == ".json" || ending == ".jsonl" ||
         format.file == "points.csv" || format.file == "mirror.txt")
       continue;
     face::ReadOptions options;

@@ -1,5 +1,5 @@
-// Preloaded (LD_PRELOAD), it lets the call number SDM_FAIL_AT of these fail: fwrite, fflush,
-// fclose, fsync, rename. The name of the call is then written to the file SDM_FAILED.
+// Preloaded (LD_PRELOAD), it lets the call number SDM_FAIL_AT of these fail: write, close, fwrite,
+// fflush, fclose, fsync, rename. The name of the call is then written to the file SDM_FAILED.
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -40,6 +40,18 @@ F* real(const char* name, F*) {
 }  // namespace
 
 extern "C" {
+
+// FFmpeg's and the C++ library's; stdio has its own way to the system.
+ssize_t write(int file, const void* data, std::size_t size) {
+  static const auto next = real("write", &write);
+  return fails("write") ? -1 : next(file, data, size);
+}
+
+int close(int file) {
+  static const auto next = real("close", &close);
+  const int result = next(file);
+  return fails("close") ? -1 : result;
+}
 
 std::size_t fwrite(const void* data, std::size_t size, std::size_t count, std::FILE* file) {
   static const auto next = real("fwrite", &fwrite);

@@ -1,5 +1,5 @@
-"""Every write, flush, close, fsync and rename of a command fails once, and commands are killed at random
-moments: afterwards there is the old file or the new one, whole, and no command ends by a signal of its own.
+"""Every write, flush, close, fsync and rename of a command fails once, disks are full, and commands are killed at
+random moments: afterwards there is the old file or the new one, whole, and no command ends by a signal of its own.
 
 usage: faults_test.py SDM FAILING_IO [KILLS]   (KILLS of each command, 8 by default)
 """
@@ -58,6 +58,21 @@ def each_call_fails(words, outputs, folder):
     return fired
 
 
+def can_mount(disk):
+    return subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "none", disk], capture_output=True).returncode == 0
+
+
+def on_a_full_disk(words, disk, names, kilobytes=8):
+    """The outputs lie on a disk on which nothing but the old ones has room."""
+    script = ('disk=$1 names=$2 size=$3; shift 3; mount -t tmpfs -o size=${size}k none "$disk" || exit 99;'
+              'for name in $names; do printf old >"$disk/$name"; done;'
+              '"$@" >/dev/null; code=$?; cd "$disk"; tail -qc +1 -- $names; ls -A; exit $code')
+    done = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", disk, " ".join(names), str(kilobytes), SDM,
+                           *map(str, words)], capture_output=True, timeout=120)
+    assert done.returncode == 1 and done.stderr.startswith(b"sdm: "), (words, done)
+    assert done.stdout.decode() == "old" * len(names) + "".join(name + "\n" for name in sorted(names)), (words, done)
+
+
 def killed_at_random(words, outputs, rng, is_whole):
     """The outputs are old ones; how long it takes is measured first."""
     start = time.monotonic()
@@ -93,7 +108,26 @@ with tempfile.TemporaryDirectory() as work:
                             [folder / "cube.sdm"], folder)
     fired += each_call_fails(["convert", folder / "train.csv", folder / "train.tps"], [folder / "train.tps"], folder)
     track = ["track", frames, "-m", folder / "marks.sdm", "--box", "20,20,90,90", "--no-smooth"]
-    fired += each_call_fails([*track, "--json", folder / "a.jsonl"], [folder / "a.jsonl"], folder)
+    fired += each_call_fails([*track, "--json", folder / "a.jsonl", "-o", folder / "a.mp4"],
+                             [folder / "a.jsonl", folder / "a.mp4"], folder)
+    fired += each_call_fails(["detect", frames / "0.pgm", "-m", folder / "marks.sdm", "--draw", folder / "drawn.png"],
+                             [folder / "drawn.png"], folder)
+    disk = folder / "disk"
+    disk.mkdir()
+    full = 0
+    if can_mount(disk):
+        for words, names in ((["pose", "train", "cube", "--samples", "200", "-o", disk / "a.sdm"], ["a.sdm"]),
+                             ([*train[:-1], disk / "a.sdm"], ["a.sdm"]),
+                             ([*track, "--plot", disk / "a.svg"], ["a.svg"]),
+                             ([*track, "-o", disk / "a.mp4"], ["a.mp4"]),
+                             (["detect", frames / "0.pgm", "--draw", disk / "a.png"], ["a.png"]),
+                             (["convert", folder / "train.csv", disk / "a.tps"], ["a.tps"]),
+                             (["eval", "--truth", folder / "train.csv", "-m", folder / "marks.sdm", "--plot", disk / "a.svg"],
+                              ["a.svg"])):
+            on_a_full_disk(words, disk, names)
+            full += 1
+    else:
+        print("no disk could be filled: this system lets nobody mount one")
     adapt = ["adapt", folder / "marks.sdm", "--image", folder / "train/train000.pgm", "--points",
              folder / "one.csv", "-o", folder / "own.sdm"]
     lines = (folder / "train.csv").read_text().splitlines()
@@ -114,4 +148,4 @@ with tempfile.TemporaryDirectory() as work:
     killed += killed_at_random(["reproduce", "analytic", "-o", folder / "results"],
                                [folder / "results/analytic/results.json"], rng,
                                lambda path: path.read_text().endswith("}\n"))
-print(f"ok: {fired} calls failed, {killed} kills")
+print(f"ok: {fired} calls failed, {full} disks were full, {killed} kills")

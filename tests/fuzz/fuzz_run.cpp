@@ -1,11 +1,8 @@
 // A model that passes its checksums, whoever made it, is refused with sdm::Error or runs: on a
 // picture, on points, on numbers. What it gives is finite or says that it is not to be trusted.
 
-#include <unistd.h>
-
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
 
 #include "sdm/descent/learned.h"
 #include "sdm/descent/online.h"
@@ -17,6 +14,7 @@
 #include "sdm/io/file.h"
 #include "sdm/pose/estimator.h"
 #include "sdm/rigid/tracker.h"
+#include "tests/fuzz/memory_folder.h"
 #include "tests/fuzz/model_mutator.h"
 #include "tests/fuzz/small_models.h"
 
@@ -73,9 +71,9 @@ void run_detector(const io::Model& file) {
 }
 
 void run_adaptation(const io::Model& file) {
-  face::Adapter adapter(fuzz::small_face(), face::Adaptation::from_model(file));
-  face::Shape truth(2, 6);
-  truth << 22, 42, 32, 26, 38, 32, 26, 26, 34, 42, 42, 48;
+  static const face::Model model = fuzz::small_face();
+  static const face::Shape truth = fuzz::small_truth();
+  face::Adapter adapter(model, face::Adaptation::from_model(file));
   face::AdapterOptions options;
   options.starts = 2;
   adapter.update(picture(), truth, options);
@@ -119,6 +117,14 @@ void run_cascade(const Cascade<Scalar>& cascade) {
   require(x.allFinite());
 }
 
+void run_online(const io::Model& file) {
+  auto online = OnlineCascade<double>::from_model(file);
+  static const auto problem = fuzz::SmallTraining("").problem;
+  for (Index i = 0; i < 3; ++i)
+    online.update(problem, i, problem.starts.col(i), problem.targets.col(i));
+  run_cascade(online.cascade());
+}
+
 void run_partition(const io::Model& file) {
   const auto partition = Partition<double>::from_model(file);
   for (const auto& cell : partition.cells) run_cascade(cell);
@@ -143,18 +149,9 @@ void run_learned(const io::Model& file) {
 }
 
 void run_checkpoint(const io::Model& file) {
-  static const std::string path =
-      (std::filesystem::temp_directory_path() / ("sdm_fuzz_" + std::to_string(::getpid()) + ".sdm"))
-          .string();
-  io::write(path, file);
-  const fuzz::SmallTraining training(path);
-  try {
-    training.problem.train(training.options);
-  } catch (...) {
-    std::filesystem::remove(path);
-    throw;
-  }
-  std::filesystem::remove(path);
+  static const fuzz::SmallTraining training((fuzz::memory_folder() / "checkpoint.sdm").string());
+  io::write(training.options.checkpoint, file);
+  training.problem.train(training.options);
 }
 
 void run(const io::Model& model) {
@@ -167,10 +164,7 @@ void run(const io::Model& model) {
     run_cascade(Cascade<double>::from_model(model));
     return run_cascade(Cascade<float>::from_model(model));
   }
-  if (model.kind == "online") {
-    OnlineCascade<double>::from_model(model);
-    return;
-  }
+  if (model.kind == "online") return run_online(model);
   if (model.kind == "partition") return run_partition(model);
   if (model.kind == "learned") return run_learned(model);
   if (model.kind == "checkpoint") return run_checkpoint(model);

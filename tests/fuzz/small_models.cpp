@@ -113,6 +113,12 @@ io::Model learned() {
   return learn(h, Box({{0, 1}, {0, 1}}), options).to_model();
 }
 
+// Of the same problem as the checkpoint.
+io::Model online(Random& random) {
+  const std::vector<Matrix<double>> inverse(2, Matrix<double>::Identity(5, 5));
+  return OnlineCascade<double>(cascade<double>(2, 4, 2, random), inverse).to_model();
+}
+
 io::Model checkpoint() {
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("sdm_fuzz_seed_" + std::to_string(::getpid()));
@@ -146,6 +152,12 @@ image::Image<std::uint8_t> small_picture() {
     for (int x = 0; x < 64; ++x)
       picture(x, y) = static_cast<std::uint8_t>(60 + 2 * (x ^ y) % 120 + int(random.below(30)));
   return picture;
+}
+
+face::Shape small_truth() {
+  face::Shape truth(2, 6);
+  truth << 22, 42, 32, 26, 38, 32, 26, 26, 34, 42, 42, 48;
+  return truth;
 }
 
 face::Model small_face() {
@@ -204,6 +216,7 @@ std::vector<std::pair<std::string, io::Model>> small_models() {
           {"rigid", tracker(random).to_model()},
           {"cascade", cascade<double>(3, 5, 2, random).to_model()},
           {"partition", partition.to_model()},
+          {"online", online(random)},
           {"learned", learned()},
           {"checkpoint", checkpoint()}};
 }

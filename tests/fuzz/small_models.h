@@ -23,6 +23,9 @@ std::vector<std::pair<std::string, io::Model>> small_models();
 /// 64 x 64 pixels with something to see.
 image::Image<std::uint8_t> small_picture();
 
+/// Where six points of a face could be in it.
+face::Shape small_truth();
+
 /// What the checkpoint among the models belongs to.
 struct SmallTraining {
   TanhProblem<double> problem{2, 4, 12, false, 1};

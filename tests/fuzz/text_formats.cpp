@@ -37,6 +37,19 @@ std::string nist_file(int parameters, const std::string& data) {
   return text + "Residual Sum of Squares:   1.5E-01\nData:   y   x\n" + data;
 }
 
+std::string npy_file(const std::string& type, const std::string& shape, std::size_t bytes) {
+  std::string header =
+      "{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape + ", }";
+  header.resize(117, ' ');
+  return std::string("\x93NUMPY\x01\0\x76\0", 10) + header + '\n' + std::string(bytes, '\x3c');
+}
+
+std::string vertex_indices() {
+  std::string landmarks = "0";
+  for (int i = 1; i < 68; ++i) landmarks += ',' + std::to_string(i % 3);
+  return R"({"expressions":["jawOpen"],"idx_to_landmark_verts":[)" + landmarks + "]}";
+}
+
 }  // namespace
 
 const std::vector<TextFormat>& text_formats() {
@@ -62,7 +75,20 @@ const std::vector<TextFormat>& text_formats() {
       {"points.csv", {"x,y,z\n1,2,3\n4,5,6\n"}},
       {"Nelson.dat", {nist_file(3, " 15.00E0 1E0 180E0\n 17.00E0 1E0 180E0\n")}},
       {"Misra1a.dat", {nist_file(2, " 10.07E0 77.6E0\n 14.73E0 114.9E0\n")}},
-      {"a.mat", {mat_file()}}};
+      {"a.mat", {mat_file()}},
+      {"head.obj",
+       {"usemtl M_Face\ng a\nv 1 2 3\nv 4 5 6.5\nv 0 0 1\nvt 0 1\nvt 1 1\nf 1/1 2/2 3/1/1 "
+        "1\nusemtl b\n"
+        "f 1 2 3\n"}},
+      {"identity.npy", {npy_file("<f4", "(1, 3, 3)", 36), npy_file("<f2", "(2, 3, 3)", 36)}},
+      {"vertex_indices.json", {vertex_indices()}},
+      {"sent_marks.json",
+       {R"({"revision":0,"done":true,"seconds":2.5,"objects":[{"points":[[1,2.5],"hidden"],"box":[1,2,3,4]},)"
+        R"({"points":[null,[3,4]],"box":null,"group":"g","scale":0.5}]})"}},
+      {"sent_box.json", {R"({"box":[1,2,30.5,40]})"}},
+      {"journal.jsonl",
+       {"{\"points\":[\"tip\",\"left\"]}\n{\"file\":\"a.jpg\",\"revision\":3,\"done\":false,"
+        "\"objects\":[{\"points\":[[1,2],null]}]}\n"}}};
   return formats;
 }
 
