@@ -104,7 +104,10 @@ function(sdm_room name)
   add_library(sdm_${name} STATIC ${ROOM_SOURCES} ${ROOM_VECTORISED})
   add_library(sdm::${name} ALIAS sdm_${name})
   sdm_compile_flags(sdm_${name})
-  set_target_properties(sdm_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+  set_target_properties(sdm_${name} PROPERTIES EXPORT_NAME ${name})
+  if(NOT EMSCRIPTEN)  # where it costs time and has no use
+    set_target_properties(sdm_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  endif()
   target_include_directories(sdm_${name}
     PUBLIC $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/rooms/${name}/include>
            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

@@ -36,7 +36,9 @@ flags=-march=native
 if grep -qsw avx2 /proc/cpuinfo; then flags="-mavx;-mavx2;-march=x86-64-v3;$flags"; fi
 
 case $way in
-  find_package | pkg_config) cmake --install "$build" --prefix "$prefix" --component dev >/dev/null ;;
+  find_package | pkg_config) 
+    cmake --install "$build" --prefix "$prefix" --component dev >/dev/null
+    cmake --install "$build" --prefix "$prefix" --component lib >/dev/null ;;
   package)
     (cd "$build" && cpack -B "$work/packages" >/dev/null)
     for package in "$work"/packages/*.deb; do dpkg-deb -x "$package" "$work/root"; done
@@ -47,7 +49,10 @@ case $way in
     (cd "$work" && env -u SDM_MODELS "$prefix/bin/sdm" detect black.pgm --json >/dev/null)
     test -s "$prefix/share/sdm/face68.sdm"
     grep -q -- 'sdm reproduce' "$prefix/share/man/man1/sdm.1"
-    bash -n "$prefix/share/bash-completion/completions/sdm" ;;
+    bash -n "$prefix/share/bash-completion/completions/sdm"
+    if grep -q '^SDM_HARDEN:BOOL=ON' "$build/CMakeCache.txt"; then
+      "$source/packaging/check_hardened.py" "$prefix/bin/sdm"
+    fi ;;
 esac
 
 if [ "$way" = add_subdirectory ]; then
@@ -95,6 +100,22 @@ if [ "$components" != sdm ]; then
   printf 'P2 2 1 255\n10 200\n' > "$work/two.pgm"
   cmake --build "$work/build" -t read_picture
   "$work/build/read_picture" "$work/two.pgm"
+fi
+
+# The C interface asks for nothing: neither C++ nor Eigen.
+if [ -e "$prefix"/lib*/libsdm.so.1 ] || compgen -G "$prefix/lib/*/libsdm.so.1" >/dev/null; then
+  mkdir "$work/c"
+  cat >"$work/c/CMakeLists.txt" <<'TEXT'
+cmake_minimum_required(VERSION 3.22)
+project(consumer LANGUAGES C)
+find_package(sdm CONFIG REQUIRED COMPONENTS shared)
+add_executable(c_interface c_interface.c)
+set_target_properties(c_interface PROPERTIES C_STANDARD 99)
+target_link_libraries(c_interface PRIVATE sdm::shared m)
+TEXT
+  cp "$source/examples/c_interface.c" "$work/c/"
+  cmake -S "$work/c" -B "$work/c/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_DISABLE_FIND_PACKAGE_Eigen3=ON >/dev/null
+  make c/build c_interface
 fi
 
 # A machine without BLAS and MPI runs models.
