@@ -26,6 +26,15 @@ constexpr int points = 68;
 // the picture's width.
 constexpr Camera assumed{450, 450, 225, 225};
 
+// Faces by how far they are turned, degrees of yaw: from, and up to.
+struct Group {
+  const char* name;
+  double from, to;
+};
+constexpr Group groups[] = {{"within45", 0, 45},   {"all", 0, 1000},       {"yaw_0_15", 0, 15},
+                            {"yaw_15_30", 15, 30}, {"yaw_30_45", 30, 45},  {"yaw_45_60", 45, 60},
+                            {"yaw_60_70", 60, 70}, {"yaw_70_90", 70, 90.5}};
+
 struct LabelledFace {
   Eigen::Vector3d label;  // yaw, pitch, roll in degrees
   Points2 pixels{2, points};
@@ -64,11 +73,12 @@ void add_rows(Results& results, const std::string& method, const std::vector<Lab
     seconds = std::min(seconds, std::chrono::duration<double>(Clock::now() - start).count());
   }
   const char* const names[] = {"yaw", "pitch", "roll"};
-  for (const auto& [name, limit] : {std::pair("within45", 45.0), std::pair("all", 1000.0)}) {
+  for (const auto& [name, from, to] : groups) {
     Eigen::Array3d absolute = Eigen::Array3d::Zero(), offset = Eigen::Array3d::Zero();
     std::vector<Eigen::Array3d> errors;
     for (std::size_t i = 0; i < faces.size(); ++i) {
-      if (std::abs(faces[i].label[0]) > limit) continue;
+      const double yaw = std::abs(faces[i].label[0]);
+      if (yaw < from || yaw > to) continue;
       const Eigen::Array3d error =
           (yaw_pitch_roll(found[i]) - faces[i].label).unaryExpr([](double degrees) {
             return std::remainder(degrees, 360.0);
@@ -77,6 +87,7 @@ void add_rows(Results& results, const std::string& method, const std::vector<Lab
       offset += error;
       errors.push_back(error);
     }
+    if (errors.empty()) continue;
     const auto count = static_cast<double>(errors.size());
     offset /= count;
     for (int k = 0; k < 3; ++k)
@@ -100,8 +111,9 @@ std::filesystem::path need(const ExperimentContext& context, const std::string& 
 
 Table errors_table(const Results& results) {
   Table table{{{"faces", "method", "yaw", "pitch", "roll", "offset of pitch", "us a face"}}};
-  for (const char* name : {"within45", "all"})
+  for (const Group& group : groups)
     for (const char* method : {"learned_shape", "sqpnp_ict"}) {
+      const char* name = group.name;
       if (results.find(name, method, "yaw_mae_deg") == nullptr) continue;
       table.lines.push_back({name, method});
       for (const char* metric :
