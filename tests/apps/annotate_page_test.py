@@ -11,6 +11,7 @@ import tempfile
 import time
 
 import browser
+from annotate_test import rows, wait_for
 from annotating import Annotating, Page
 from marks import SIZE, make_set
 from tool import write_pgm
@@ -30,7 +31,7 @@ def near(a, b, off):
 
 
 def saved(server, picture, condition):
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while True:
         marks = server.get(f"marks/{picture}?window=test")
         if condition(marks):
@@ -92,7 +93,8 @@ def mouse_and_keyboard(folder):
         saved(server, 0, lambda m: m["done"])
         window.until("return document.getElementById('name').textContent === 'p1.pgm'")
         window.until("return document.getElementById('progress').textContent.startsWith('1 of 4 done · about')")
-        assert len((folder / "a.csv").read_text().splitlines()) == 2
+        wait_for((folder / "a.csv").exists)
+        assert len(rows(folder / "a.csv")) == 2
         assert window.run("return document.querySelectorAll('#mean circle').length") == 3  # two points, and a ring
         # Zoomed in, a click is a fraction of a pixel.
         time.sleep(0.3)

@@ -86,7 +86,7 @@ class Browser:
         """What a function body of JavaScript returns."""
         return self._call("POST", f"{self.session}/execute/sync", {"script": script, "args": list(arguments)})
 
-    def until(self, script, *arguments, seconds=20):
+    def until(self, script, *arguments, seconds=60):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if value := self.run(script, *arguments):
