@@ -136,7 +136,7 @@ FileLock::FileLock(const std::filesystem::path& file)
   if (number_ < 0)
     throw Error(fmt::format("{}: cannot be written: {}", file.string(),
                             std::generic_category().message(errno)));
-  held_ = ::flock(number_, LOCK_EX | LOCK_NB) == 0;
+  held_ = ::flock(number_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 FileLock::~FileLock() { ::close(number_); }
 

@@ -88,6 +88,27 @@ def imglab_has_boxes_that_nobody_drew(folder):
         assert [o["box"] for o in server.get("marks/1")["objects"]] == [[1, 1, 12, 12]] * 2
 
 
+def boxes_that_were_there_stay(folder):
+    pictures = pictures_in(folder / "pictures", 3)
+    beside = folder / "held_boxes.csv"
+    heading = "file,haar_x,haar_y,haar_w,haar_h"
+    beside.write_text(f"{heading}\npictures/p00.pgm,1,1,9,9\npictures/p01.pgm,2,2,8,8\npictures/p02.pgm,3,3,7,7\n")
+    one, other = {"points": [[4, 5], [7, 8]], "box": None}, {"points": [[14, 15], [17, 18]], "box": [12, 12, 8, 8]}
+    with Annotating(pictures, folder / "held.csv", "--points", "2") as server:
+        server.mark(0, [one])
+        server.mark(1, [one, other])  # what was drawn takes the place of what was found
+        server.end()
+    assert rows(beside) == [heading, "pictures/p00.pgm,1,1,9,9", "pictures/p01.pgm,12,12,8,8", "pictures/p02.pgm,3,3,7,7"], rows(beside)
+    for _ in range(2):  # and again: a box stays with its own object
+        with Annotating(pictures, folder / "held.csv") as server:
+            assert [o["box"] for o in server.get("marks/1")["objects"]] == [None, [12, 12, 8, 8]]
+            server.mark(1, server.get("marks/1")["objects"])
+            server.end()
+    beside.write_text("file,a_x,a_y,a_w,a_h,b_x,b_y,b_w,b_h\n")
+    told = run("annotate", pictures, "-o", folder / "held.csv", code=1).stderr
+    assert "boxes of 2 detectors" in told and len(rows(beside)) == 1, told
+
+
 def pictures_that_are_gone_keep_their_points(folder):
     pictures = pictures_in(folder / "pictures", 2)
     output = folder / "gone.csv"
@@ -141,7 +162,7 @@ def a_full_disk_spoils_nothing(folder):
 def main():
     with tempfile.TemporaryDirectory() as temporary:
         for test in [the_same_command_goes_on_in_every_format, an_empty_file_is_begun, pictures_of_one_name_do_not_share_a_pts_file,
-                     imglab_has_boxes_that_nobody_drew, pictures_that_are_gone_keep_their_points,
+                     imglab_has_boxes_that_nobody_drew, boxes_that_were_there_stay, pictures_that_are_gone_keep_their_points,
                      an_output_that_could_not_be_written_is_tried_again, a_full_disk_spoils_nothing]:
             folder = pathlib.Path(temporary) / test.__name__
             folder.mkdir()

@@ -20,10 +20,15 @@ SCREENSHOTS = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
 NEXT = "return document.getElementById('next').textContent"
 
 
+def drawn(window):
+    """Before that, clicks are not taken."""
+    window.until("return document.getElementById('canvas').getAttribute('aria-busy') === 'false'")
+
+
 def opened(window, server):
     window.open(server.address)
     window.until("return document.getElementById('place').textContent.includes(' of ')")
-    time.sleep(0.3)  # the picture is drawn
+    drawn(window)
 
 
 def near(a, b, off):
@@ -97,7 +102,7 @@ def mouse_and_keyboard(folder):
         assert len(rows(folder / "a.csv")) == 2
         assert window.run("return document.querySelectorAll('#mean circle').length") == 3  # two points, and a ring
         # Zoomed in, a click is a fraction of a pixel.
-        time.sleep(0.3)
+        drawn(window)
         target = page.at([20, 20])
         for _ in range(20):
             window.wheel(*target, -200)
@@ -115,7 +120,7 @@ def mouse_and_keyboard(folder):
         with browser.Browser(dark=True) as second:
             second.open(server.address + "#1")
             second.until("return document.getElementById('place').textContent.startsWith('2 of 4')")
-            time.sleep(0.3)
+            drawn(second)
             second.click(*Page(second, 60, 48).at([50, 40]))
             saved(server, 1, lambda m: m["objects"][0]["points"][1])
             window.press("0")
@@ -171,7 +176,7 @@ def what_goes_wrong_costs_nothing(folder):
         assert server.get("marks/1?window=test")["objects"] == []
         window.press("PageUp")
         window.until("return document.getElementById('name').textContent === 'p0.pgm'")
-        time.sleep(0.3)
+        drawn(window)
         # What the format refuses stays a draft, and what comes after it is kept, too.
         window.press("o")
         for point in [[40, 10], [50, 20], [45, 40]]:
@@ -185,7 +190,7 @@ def what_goes_wrong_costs_nothing(folder):
         # Who has clicked a button does not press it again by Enter.
         window.click(*middle_of(window, "following"))
         window.until("return document.getElementById('name').textContent === 'p1.pgm'")
-        time.sleep(0.3)
+        drawn(window)
         window.click(*middle_of(window, "hidden-button"))
         window.until(f"{NEXT} === 'left'")
         window.press("Enter")

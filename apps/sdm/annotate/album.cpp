@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -16,7 +17,6 @@
 #include "apps/sdm/output.h"
 #include "sdm/base/error.h"
 #include "sdm/base/text.h"
-#include "sdm/face/data/boxes.h"
 #include "sdm/opencv/image.h"
 
 namespace sdm::app {
@@ -120,6 +120,33 @@ fs::path pts_of(const fs::path& output, const std::string& file) {
   return output / fs::path(file).replace_extension(".pts");
 }
 
+// A box of a picture goes to the object that lies nearest to its middle, and to one alone: the
+// others had none. Those that nobody gets stay.
+void give_each_once(face::Boxes& boxes, face::Annotations& annotations) {
+  std::map<std::string, std::vector<face::Annotation*>> objects;
+  for (face::Annotation& face : annotations.faces) objects[face.file].push_back(&face);
+  for (auto& [file, in_picture] : objects) {
+    const auto found = boxes.find(file);
+    while (found != boxes.end() && !found->second.empty() && !in_picture.empty()) {
+      struct Pair {
+        float distance;
+        std::size_t box, object;
+      };
+      Pair nearest{std::numeric_limits<float>::infinity(), 0, 0};
+      for (std::size_t b = 0; b < found->second.size(); ++b)
+        for (std::size_t o = 0; o < in_picture.size(); ++o) {
+          const face::Box& box = found->second[b];
+          const Eigen::Vector2f middle(box.x + box.width / 2, box.y + box.height / 2);
+          const float distance = (face::bounds(in_picture[o]->points).center() - middle).norm();
+          if (distance < nearest.distance) nearest = {distance, b, o};
+        }
+      in_picture[nearest.object]->box = found->second[nearest.box];
+      found->second.erase(found->second.begin() + std::ptrdiff_t(nearest.box));
+      in_picture.erase(in_picture.begin() + std::ptrdiff_t(nearest.object));
+    }
+  }
+}
+
 bool same_bits(const face::Shape& a, const face::Shape& b) {
   return a.size() == b.size() &&
          std::memcmp(a.data(), b.data(), sizeof(float) * static_cast<std::size_t>(a.size())) == 0;
@@ -152,6 +179,7 @@ Album::Album(const AlbumOptions& options)
   Outputs outputs;
   outputs.writes(journal, Outputs::Kind::whole);
   if (format_ != Format::pts_folder) outputs.writes(output_, Outputs::Kind::whole);
+  if (!holds_boxes(format_)) outputs.writes(face::boxes_beside(output_), Outputs::Kind::whole);
   journal_ = std::make_unique<Journal>(journal);
   take_up(options);
   writer_ = std::thread([this] { write_as_needed(); });
@@ -186,6 +214,7 @@ void Album::take_up(const AlbumOptions& options) {
       throw Error(fmt::format("{}.journal:1: {}", output_.string(), error.what()));
     }
   }
+  take_up_boxes();
   if (has_annotations(output_, format_)) take_up_output();
   take_names(named, output_.string() + ".journal");
   take_names(options.points, "--points");
@@ -202,11 +231,22 @@ void Album::take_up(const AlbumOptions& options) {
   wanted_ = journal_->lines().size() > 1;
 }
 
+void Album::take_up_boxes() {
+  const fs::path beside = face::boxes_beside(output_);
+  if (holds_boxes(format_) || !fs::exists(beside)) return;
+  const face::BoxTable table = face::read_box_table(beside);
+  if (table.detectors.size() != 1)
+    throw Error(fmt::format("{}: boxes of {} detectors, which would be written over: take another "
+                            "name for the output",
+                            beside.string(), table.detectors.size()));
+  detector_ = table.detectors[0];
+  boxes_ = table.boxes[0];
+}
+
 void Album::take_up_output() {
   const fs::path named_from = format_ == Format::pts_folder ? folder_ : fs::path();
   face::Annotations before = face::read_annotations(output_, read_options(false, named_from));
-  const fs::path boxes = face::boxes_beside(output_);
-  if (!holds_boxes(format_) && fs::exists(boxes)) face::give_boxes(before, face::read_boxes(boxes));
+  give_each_once(boxes_, before);
   markup_.ids = before.ids;
   markup_.names = before.names;
   std::map<fs::path, std::size_t> number;
@@ -352,8 +392,10 @@ Album::Change Album::change(std::size_t number, std::int64_t revision,
     }
   journal_->append(json_text(to_json(next)));
   const bool in_output = picture.done || done;
-  picture = std::move(next);
-  Change change{false, picture};
+  picture.revision = next.revision;  // not its file, which others read without the lock
+  picture.done = done;
+  picture.objects = next.objects;
+  Change change{false, std::move(next)};
   if (in_output) {
     wanted_ = true;
     lock.unlock();
@@ -423,10 +465,23 @@ void Album::write_output() {
       to_disk(output_);
     }
   }
-  const bool boxes = std::any_of(all.faces.begin(), all.faces.end(),
-                                 [](const face::Annotation& face) { return face.box.has_value(); });
+  if (!holds_boxes(format_)) write_boxes_beside(all);
+}
+
+// What was there stays, for pictures in which nothing was drawn.
+void Album::write_boxes_beside(const face::Annotations& all) {
+  face::Boxes boxes = boxes_;
+  std::set<std::string> drawn;
+  for (const face::Annotation& face : all.faces) {
+    std::vector<face::Box>& of_picture = boxes[face.file];
+    if (!face.box) continue;
+    if (drawn.insert(face.file).second) of_picture.clear();
+    of_picture.push_back(*face.box);
+  }
   const fs::path beside = face::boxes_beside(output_);
-  if (!holds_boxes(format_) && (boxes || fs::exists(beside))) write_boxes(beside, all, "");
+  const bool any = std::any_of(boxes.begin(), boxes.end(),
+                               [](const auto& picture) { return !picture.second.empty(); });
+  if (any || fs::exists(beside)) face::write_boxes(beside, boxes, detector_);
 }
 
 void Album::write_as_needed() {

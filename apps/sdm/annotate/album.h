@@ -13,6 +13,7 @@
 #include "apps/sdm/annotate/marks.h"
 #include "apps/sdm/annotation_file.h"
 #include "sdm/face/data/annotations.h"
+#include "sdm/face/data/boxes.h"
 
 namespace sdm::app {
 
@@ -78,12 +79,14 @@ class Album {
 
  private:
   void take_up(const AlbumOptions& options);
+  void take_up_boxes();
   void take_up_output();
   void take_up_journal();
   void take_names(const std::vector<std::string>& names, const std::string& who);
   std::vector<std::string> drafts() const;
   void write_pts_files(const face::Annotations& all);
   void write_output();
+  void write_boxes_beside(const face::Annotations& all);
   void write_as_needed();
 
   std::filesystem::path folder_, output_;
@@ -92,6 +95,8 @@ class Album {
   face::Annotations markup_;
   bool named_ = false;                    // the points' names are final
   std::vector<face::Annotation> others_;  // of pictures that are not in the folder
+  face::Boxes boxes_;                     // that were beside the output and are of no object
+  std::string detector_;                  // whose they are
   std::vector<std::string> gone_;         // the journal's lines of pictures that are not there
   std::map<std::filesystem::path, face::Shape> written_;  // .pts files of ours
 

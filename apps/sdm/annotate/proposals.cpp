@@ -198,7 +198,7 @@ void Proposals::learn() {
     status_.learned_from = good.size();
     status_.from_boxes = learned->from_boxes;
     status_.error = choice.error * pixels / static_cast<double>(good.size());
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {  // no memory, too: the page goes on without
     message = error.what();
   }
   const std::lock_guard lock(mutex_);
@@ -266,7 +266,7 @@ void Proposals::look_around() {
       const Proposal proposal = propose(*learned, grey, whole_of(grey));
       const std::lock_guard lock(mutex_);
       proposals_[picture] = proposal;
-    } catch (const Error&) {
+    } catch (const std::exception&) {
       // Whoever opens the picture is told.
     }
   }

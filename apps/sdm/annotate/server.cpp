@@ -4,6 +4,7 @@
 #include <httplib.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <nlohmann/json.hpp>
@@ -96,6 +97,7 @@ struct AnnotateServer::State {
   std::string token = random_token();
   int port = 0;
   std::thread thread;
+  std::atomic<bool> ended = false;
 
   std::mutex mutex;
   struct Visit {
@@ -181,7 +183,12 @@ struct AnnotateServer::State {
           wanted_port == 0
               ? std::string("cannot listen on 127.0.0.1")
               : fmt::format("cannot listen on port {} of 127.0.0.1: is it taken?", wanted_port));
-    thread = std::thread([this] { server.listen_after_bind(); });
+    thread = std::thread([this] {
+      server.listen_after_bind();
+      ended = true;
+    });
+    // Before that, stopping it would do nothing.
+    while (!server.is_running() && !ended) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 
   // The reason for which a request is not served; empty: it is.
