@@ -14,6 +14,7 @@
 #include "apps/sdm/progress.h"
 #include "apps/sdm/rendering.h"
 #include "apps/sdm/tell.h"
+#include "sdm/base/error.h"
 #include "sdm/base/thread_pool.h"
 #include "sdm/io/file.h"
 #include "sdm/opencv/image.h"
@@ -49,10 +50,17 @@ std::string details_of(const std::string& file, const render::RenderedFace& face
 void run(const RenderArguments& a) {
   const fs::path truth = a.output / "faces.csv", boxes = a.output / "faces_boxes.csv",
                  details = a.output / "faces_details.csv";
+  const std::vector<fs::path> inputs = files_to_render(a.rendering);
   Outputs outputs;
-  outputs.writes(truth).writes(boxes).writes(details);
-  fs::create_directories(a.output / "faces");
-  if (a.empty > 0) fs::create_directories(a.output / "empty");
+  outputs.reads(inputs).writes(truth).writes(boxes).writes(details);
+  const fs::path faces = a.output / "faces", empty = a.output / "empty";
+  fs::create_directories(faces);
+  if (a.empty > 0) fs::create_directories(empty);
+  for (const fs::path& input : inputs)
+    for (const fs::path& folder : {faces, empty})
+      if (std::error_code none; fs::equivalent(fs::absolute(input).parent_path(), folder, none))
+        throw Error(fmt::format("{}: would be written over: take another folder to write to",
+                                input.string()));
   ThreadPool pool(a.rendering.threads);
   const render::FaceRenderer renderer = make_renderer(a.rendering, pool);
 

@@ -82,6 +82,22 @@ void add_rendering_options(CLI::App& command, RenderingArguments& a) {
         ->capture_default_str();
 }
 
+std::vector<fs::path> files_to_render(const RenderingArguments& a) {
+  std::vector<fs::path> files;
+  const auto add = [&](const std::vector<fs::path>& more) {
+    files.insert(files.end(), more.begin(), more.end());
+  };
+  if (fs::is_directory(a.ict))
+    for (const fs::directory_entry& entry : fs::directory_iterator(a.ict))
+      if (entry.is_regular_file()) files.push_back(entry.path());
+  if (!a.skins.empty()) {
+    add(pictures_in(a.skins));
+    files.push_back(mesh_for(a));
+  }
+  if (!a.backgrounds.empty()) add(pictures_in(a.backgrounds));
+  return files;
+}
+
 render::FaceRenderer make_renderer(const RenderingArguments& a, ThreadPool& pool) {
   render::RenderOptions options = a.options;
   for (const std::string& name : a.without) options.*kIngredients.at(name) = false;

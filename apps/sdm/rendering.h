@@ -21,6 +21,9 @@ struct RenderingArguments {
 /// --ict, --skins, --skin-mesh, --backgrounds, --size, --yaw, --without, --seed and --threads.
 void add_rendering_options(CLI::App& command, RenderingArguments& arguments);
 
+/// The files that a renderer may read. Throws Error where there are none.
+std::vector<std::filesystem::path> files_to_render(const RenderingArguments& arguments);
+
 /// Reads heads, skins and backgrounds. Throws Error naming what cannot be read.
 render::FaceRenderer make_renderer(const RenderingArguments& arguments, ThreadPool& pool);
 

@@ -33,6 +33,8 @@ FaceRenderer::FaceRenderer(FaceRenderer&&) noexcept = default;
 FaceRenderer& FaceRenderer::operator=(FaceRenderer&&) noexcept = default;
 
 void FaceRenderer::add_skin(image::ByteView texture, const std::filesystem::path& mesh) {
+  if (texture.width < 3 || texture.height < 3)
+    throw Error(formatted("a skin of {} x {} pixels", texture.width, texture.height));
   if (!state_->skin_map || state_->skin_mesh != mesh) {
     state_->skin_map = std::make_unique<SkinMap>(map_skin(mesh, state_->studio.head));
     state_->skin_mesh = mesh;

@@ -1,6 +1,7 @@
 #include "render/skin.h"
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -117,6 +118,11 @@ Obj head_of(const std::filesystem::path& path) {
   return head;
 }
 
+// The pixel at a share of the side, off the edges.
+int pixel_at(float share, int side) {
+  return std::clamp(int(std::clamp(share, 0.0F, 1.0F) * float(side)), 1, side - 2);
+}
+
 }  // namespace
 
 SkinMap map_skin(const std::filesystem::path& mesh, const HeadModel& head) {
@@ -179,9 +185,8 @@ Field carry_skin(image::ByteView texture, const SkinMap& map, const Layout& layo
   for (int y = 0; y < Layout::kHeight; ++y)
     for (int x = 0; x < Layout::kWidth; ++x) {
       if (map.u(x, y) < 0) continue;
-      const int u = std::clamp(int(map.u(x, y) * float(texture.width)), 1, texture.width - 2);
-      const int v =
-          std::clamp(int((1 - map.v(x, y)) * float(texture.height)), 1, texture.height - 2);
+      const int u = pixel_at(map.u(x, y), texture.width);
+      const int v = pixel_at(1 - map.v(x, y), texture.height);
       float mean = 0;
       for (int dy = -1; dy <= 1; ++dy)
         for (int dx = -1; dx <= 1; ++dx) mean += float(texture(u + dx, v + dy)) / 9;

@@ -55,6 +55,13 @@ def tells_what_is_wrong(folder, head):
     assert "ANNOTATIONS" in told, told
     told = run("train", "--rendered", 5, "-o", folder / "x.sdm", code=2).stderr
     assert "--ict" in told, told
+    # Nothing that is read is written over.
+    told = run("render", "--ict", head, "--backgrounds", folder / "one/faces", "-n", 1, "-o", folder / "one", code=1).stderr
+    assert "would be written over" in told, told
+    mesh = head / "generic_neutral_mesh.obj"
+    kept = mesh.read_bytes()
+    run("train", "--rendered", 5, "--ict", head, "-o", mesh, code=1)
+    assert mesh.read_bytes() == kept
 
 
 with tempfile.TemporaryDirectory() as temporary:
