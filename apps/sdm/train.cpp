@@ -212,6 +212,7 @@ Outputs outputs_of(const TrainArguments& a) {
   Outputs outputs;
   outputs.reads(std::vector<fs::path>{a.truth, a.boxes, a.dev, a.dev_boxes, a.score_of});
   outputs.may_read(a.finder);
+  if (a.rendered > 0) outputs.reads(files_to_render(a.rendering));
   if (!a.base.empty()) outputs.reads(model_file(a.base));
   if (a.mirror != "auto" && a.mirror != "none") outputs.reads(a.mirror);
   outputs.writes(a.output, Outputs::Kind::whole);
@@ -448,6 +449,7 @@ void run(const TrainArguments& arguments, World& world) {
     reading.detectors = options.detectors;
     reading.recipe = options.recipe;
     if (arguments.automatic()) reading.recipe.unit = finest_unit(annotations.faces.size());
+    learn_markup(arguments, annotations, options);
     if (arguments.finder == "sdm" && markup_of(annotations).size() != 68)
       throw Error(
           "--detector sdm finds faces of 68 points: train one of your objects with "
@@ -474,7 +476,6 @@ void run(const TrainArguments& arguments, World& world) {
                               arguments.truth.string()));
     dev = read_training_set(std::move(held), arguments.dev.filename().string(), reading).faces;
   });
-  learn_markup(arguments, set.annotations, options);
   const double all_faces = world.sum(static_cast<double>(faces.size()));
   if (world.size() > 1)
     say("{} ranks, {} threads each; this one has {} faces\n", world.size(), options.threads,

@@ -98,7 +98,7 @@ template <class Number>
 std::vector<Number> Ranks::gather(const std::vector<Number>& own, Index width, Index most) {
   if (alone()) return own;
   const Index items = static_cast<Index>(own.size()) / width, all = share_of(items).all;
-  const Index stride = std::max<Index>(1, (all + most - 1) / most);
+  const Index stride = std::max<Index>(1, all > 0 ? (all - 1) / most + 1 : 1);
   const Index count = (items + stride - 1) / stride;
   const Share share = share_of(count);
   std::vector<Number> result(static_cast<std::size_t>(share.all * width), Number(0));
