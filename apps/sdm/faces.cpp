@@ -50,8 +50,11 @@ bool knows_its_boxes(const std::string& detector) {
 
 bool is_free(const std::string& licence) {
   constexpr std::array kFree = {"Apache-2.0", "MIT", "BSD", "CC0"};
-  return std::any_of(kFree.begin(), kFree.end(),
-                     [&](const char* name) { return licence.starts_with(name); });
+  const bool free = std::any_of(kFree.begin(), kFree.end(),
+                                [&](const char* name) { return licence.starts_with(name); });
+  constexpr std::string_view kOfTheBase = "; of the base: ";  // which train --base adds
+  const std::size_t base = licence.find(kOfTheBase);
+  return free && (base == std::string::npos || is_free(licence.substr(base + kOfTheBase.size())));
 }
 
 face::Model load_face_model(const std::string& path, bool free) {

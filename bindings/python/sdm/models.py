@@ -143,7 +143,7 @@ class ModelFile:
     @property
     def is_free(self) -> bool:
         """Whether its licence lets everybody use and sell what is under it."""
-        return self.licence.startswith(_FREE_LICENCES)
+        return all(part.startswith(_FREE_LICENCES) for part in self.licence.split("; of the base: "))
 
     def __repr__(self) -> str:
         header = self.info["header"]
