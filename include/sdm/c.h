@@ -9,7 +9,7 @@
  * Arrays belong to the caller. A point is x, y and a set of points x0 y0 x1 y1 ...; the centre of
  * the top-left pixel is (0, 0). What is not known is NaN. Texts are UTF-8 and end with a zero.
  * Options begin with their own size, which the sdm_..._init functions fill in together with the
- * defaults: so a program keeps working with a library that knows more of them.
+ * defaults. They do not grow: more of them would be functions of their own.
  *
  * Stable from version 1 on: nothing here changes its meaning or its layout; names are added only.
  * The parts "Running" need neither threads nor a file system nor BLAS; the part "Files" needs a
@@ -272,8 +272,8 @@ typedef struct sdm_problem {
   sdm_jacobian jacobian; /* NULL: by differences */
   sdm_start_rule start;  /* NULL: none */
   void* user;
-  /* Most states in one call of h: 64 unless a call costs much, as one into another language does.
-   */
+  /* Most states in one call of h, 64 or more: more where a call costs much, as one into another
+   * language does. */
   int32_t block;
 } sdm_problem;
 SDM_API void sdm_problem_init(sdm_problem* problem);

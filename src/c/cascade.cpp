@@ -26,6 +26,14 @@ void require_template(const Cascade<double>& cascade, const double* y) {
                                        : "a y is given, and the cascade was trained without one");
 }
 
+// Callers of sdm_cascade_map have room for states x features numbers of every stage.
+void require_even(const Cascade<double>& cascade) {
+  for (const auto& map : cascade.maps)
+    if (map.delta_size() != cascade.state_size ||
+        map.feature_size() != cascade.maps.front().feature_size())
+      throw Error("the cascade's stages differ in size, and the C interface knows one size alone");
+}
+
 }  // namespace
 }  // namespace sdm::c
 
@@ -39,13 +47,16 @@ sdm_status sdm_cascade_create(const sdm_model* model, sdm_cascade** cascade) {
   return guarded([&] {
     require(model, "the model");
     require(cascade, "cascade");
+    std::unique_ptr<sdm_cascade> made;
     if (const auto* online =
             std::get_if<std::shared_ptr<const sdm::OnlineCascade<double>>>(&model->content))
-      *cascade = new sdm_cascade{{}, **online};
+      made.reset(new sdm_cascade{{}, **online});
     else
-      *cascade = new sdm_cascade{
+      made.reset(new sdm_cascade{
           *sdm::c::content_of<sdm::Cascade<double>>(model, "the model", "'cascade' or 'online'"),
-          {}};
+          {}});
+    sdm::c::require_even(made->cascade());
+    *cascade = made.release();
   });
 }
 
@@ -158,17 +169,15 @@ sdm_status sdm_refine(const sdm_problem* problem, const double* y, double* x,
       h(at, out);
       out -= measured;
     };
-    const sdm::AnyFunction h =
-        sdm::c::function_of(p, sdm::Vector<double>::Constant(p.states, 6e-6 * 1e-3));
-    const auto jacobian = [&](const auto& at, auto&& out) {
+    const auto jacobian = [&, given = sdm::c::given_jacobian(p)](const auto& at, auto&& out) {
       // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): it may be an expression
       const sdm::Vector<double> state = at;
       sdm::Matrix<double> values(p.features, p.states);
-      h.jacobian()(state, values);
+      given(state, values);
       out = values;
     };
     const sdm::RefineResult result =
-        h.jacobian()
+        p.jacobian != nullptr
             ? sdm::refine(sdm::RefineProblem{p.features, residual, jacobian}, start, refining)
             : sdm::refine(sdm::RefineProblem{p.features, residual}, start, refining);
     Eigen::Map<sdm::Vector<double>>(x, p.states) = result.x;

@@ -1,6 +1,7 @@
 #include "c/picture.h"
 
 #include <cstdlib>
+#include <limits>
 #include <string>
 
 #include "c/status.h"
@@ -44,7 +45,9 @@ image::ByteView Picture::grey(const sdm_image* picture) {
   if (!is_grey) colour.layout = layout_of(picture->format);
   const std::ptrdiff_t row = is_grey ? width : std::ptrdiff_t{width} * colour.channels();
   // Rows may run upwards.
-  if (picture->stride > -row && picture->stride < row && height > 1)
+  const std::ptrdiff_t farthest = std::numeric_limits<std::ptrdiff_t>::max() / height;
+  if ((picture->stride > -row && picture->stride < row && height > 1) ||
+      picture->stride > farthest || picture->stride < -farthest)
     throw Error("rows of " + std::to_string(row) + " bytes lie " + std::to_string(picture->stride) +
                 " bytes apart");
   if (is_grey) return {picture->data, width, height, picture->stride};

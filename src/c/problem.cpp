@@ -1,5 +1,6 @@
 #include "c/problem.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace sdm::c {
@@ -8,6 +9,31 @@ namespace {
 constexpr double kDifferenceStep = 6e-6;  // as in RefineOptions
 
 using RowMatrix = Block<double>;
+
+AnyFunction::Jacobian differences(const sdm_problem& problem, const Vector<double>& steps) {
+  return [h = BlockFunction(problem), block = Index{problem.block}, steps](
+             const Eigen::Ref<const Vector<double>>& x, Eigen::Ref<Matrix<double>> out) {
+    const Index n = x.size(), centre = 2 * n, count = 2 * n + 1;
+    RowMatrix states(n, count), values(out.rows(), count);
+    states.colwise() = Vector<double>(x);
+    for (Index j = 0; j < n; ++j) {
+      const double step = std::max(kDifferenceStep * std::abs(x[j]), steps[j]);
+      states(j, 2 * j) += step;
+      states(j, 2 * j + 1) -= step;
+    }
+    for (Index first = 0; first < count; first += block)
+      h.call(std::min(block, count - first), states.data() + first, count, values.data() + first,
+             count);
+    for (Index j = 0; j < n; ++j) {
+      // One-sided where h ends.
+      const Index up = values.col(2 * j).allFinite() ? 2 * j : centre;
+      const Index down = values.col(2 * j + 1).allFinite() ? 2 * j + 1 : centre;
+      out.col(j) = (values.col(up) - values.col(down)) / (states(j, up) - states(j, down));
+    }
+  };
+}
+
+}  // namespace
 
 AnyFunction::Jacobian given_jacobian(const sdm_problem& problem) {
   return [problem](const Eigen::Ref<const Vector<double>>& x, Eigen::Ref<Matrix<double>> out) {
@@ -18,26 +44,6 @@ AnyFunction::Jacobian given_jacobian(const sdm_problem& problem) {
   };
 }
 
-AnyFunction::Jacobian differences(const sdm_problem& problem, const Vector<double>& steps) {
-  return [h = BlockFunction(problem), steps](const Eigen::Ref<const Vector<double>>& x,
-                                             Eigen::Ref<Matrix<double>> out) {
-    const Index n = x.size();
-    RowMatrix states(n, 2 * n), values(out.rows(), 2 * n);
-    states.colwise() = Vector<double>(x);
-    for (Index j = 0; j < n; ++j) {
-      const double step = std::max(kDifferenceStep * std::abs(x[j]), steps[j]);
-      states(j, 2 * j) += step;
-      states(j, 2 * j + 1) -= step;
-    }
-    h.call(2 * n, states.data(), states.outerStride(), values.data(), values.outerStride());
-    for (Index j = 0; j < n; ++j)
-      out.col(j) =
-          (values.col(2 * j) - values.col(2 * j + 1)) / (states(j, 2 * j) - states(j, 2 * j + 1));
-  };
-}
-
-}  // namespace
-
 sdm_problem problem_of(const sdm_problem* given, bool sizes_needed) {
   require(given, "problem");
   const sdm_problem problem = options_of(given, sdm_problem_init);
@@ -46,9 +52,9 @@ sdm_problem problem_of(const sdm_problem* given, bool sizes_needed) {
   if (problem.states < least || problem.features < least)
     throw Error("the problem has " + std::to_string(problem.states) + " states and " +
                 std::to_string(problem.features) + " features, expected at least one of each");
-  if (problem.block < 1)
+  if (problem.block < kUsualBlock)
     throw Error("the problem has a block of " + std::to_string(problem.block) +
-                " states, expected at least one");
+                " states, expected at least " + std::to_string(kUsualBlock));
   return problem;
 }
 

@@ -25,9 +25,11 @@ class BlockFunction {
   void* user_;
 };
 
-/// The same with derivatives: the caller's, or where a call of h costs much, central differences in
-/// one call, with this step for each value of the state (relative to its size where that is
-/// larger).
+/// The derivatives that the caller's problem has.
+AnyFunction::Jacobian given_jacobian(const sdm_problem& problem);
+
+/// h with derivatives: the caller's, or where a call of h costs much, central differences in one
+/// call, with this step for each value of the state (relative to its size where that is larger).
 AnyFunction function_of(const sdm_problem& problem, const Vector<double>& steps);
 
 /// One state at a time.

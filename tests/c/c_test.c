@@ -100,6 +100,32 @@ static void a_function_or_an_observer_can_end_a_training(void) {
   EXPECT(learned == NULL);
 }
 
+static int32_t slow_decay(void* user, int64_t count, const double* x, ptrdiff_t xs, double* out,
+                          ptrdiff_t os) {
+  (void)user, (void)xs;
+  for (int t = 0; t < 8; ++t)
+    for (int64_t i = 0; i < count; ++i) out[t * os + i] = exp(-1e-11 * t / x[i]) + sqrt(x[i]);
+  return 0;
+}
+
+/* Seconds, farads, metres: a state may be of any size, and end where h does. */
+static void small_states_are_refined_by_functions_that_cost_much(void) {
+  sdm_problem problem = problem_of(slow_decay);
+  problem.states = 1;
+  problem.block = 4096;
+  const double truth = 1e-10, zero = 0;
+  double y[8], x = 0.8e-10;
+  slow_decay(NULL, 1, &truth, 1, y, 1);
+  sdm_refine_options options;
+  sdm_refine_options_init(&options);
+  options.lower = &zero;
+  EXPECT(sdm_refine(&problem, y, &x, &options, NULL, NULL) == SDM_OK);
+  EXPECT(fabs(x - truth) < 1e-14);
+  problem.block = 63;
+  EXPECT(sdm_refine(&problem, y, &x, &options, NULL, NULL) == SDM_ERROR);
+  EXPECT(says("at least 64"));
+}
+
 /* A program that was compiled when there were fewer options. */
 static void shorter_options_leave_the_rest_at_its_default(void) {
   sdm_solve_options options;
@@ -213,6 +239,8 @@ static void models_outlive_their_handles_and_the_other_way_round(const char* fol
   EXPECT(sdm_aligner_align(aligner, &image, flat, NULL, &found) == SDM_ERROR);
   EXPECT(sdm_aligner_align(aligner, &image, box, "nobody", &found) == SDM_ERROR);
   image.stride = 79;
+  EXPECT(sdm_aligner_align(aligner, &image, box, NULL, &found) == SDM_ERROR);
+  image.stride = PTRDIFF_MIN;
   EXPECT(sdm_aligner_align(aligner, &image, box, NULL, &found) == SDM_ERROR);
   image.stride = 80;
   image.format = 17;
@@ -491,6 +519,7 @@ int main(int argc, char** argv) {
   EXPECT(sdm_c_version() == SDM_C_VERSION);
   wrong_arguments_are_refused_in_a_sentence();
   a_function_or_an_observer_can_end_a_training();
+  small_states_are_refined_by_functions_that_cost_much();
   shorter_options_leave_the_rest_at_its_default();
   a_cascade_learns_on_and_is_certified();
   models_outlive_their_handles_and_the_other_way_round(argv[1]);

@@ -185,6 +185,7 @@ sdm_status sdm_face_train(int32_t count, const sdm_image* images, int32_t points
     const sdm::c::Progress progress(o.progress, o.progress_user);
     if (!(o.budget >= 0))
       throw sdm::Error(sdm::formatted("the budget is {} s, expected 0 or more", o.budget));
+    if (o.folds < 0) throw sdm::Error(sdm::formatted("{} folds, expected 0 or more", o.folds));
     const std::string detector = boxes == nullptr ? sdm::face::kWholePicture : "box";
     sdm::c::Trained trained = o.base != nullptr
                                   ? sdm::c::train_on_base(labelled, o, detector, progress)
