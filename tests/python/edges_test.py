@@ -184,6 +184,17 @@ class Licences(unittest.TestCase):
             with self.assertRaisesRegex(sdm.Error, "licence"):
                 call()
 
+    def test_what_stands_on_a_model_is_as_free_as_that(self):
+        model = sdm.models.ModelFile.load(sdm.models.find("face68"))
+        for licence, free in (
+            ("Apache-2.0", True),
+            ("Apache-2.0; of the base: MIT", True),
+            ("Apache-2.0; of the base: research only", False),
+            ("research only; of the base: MIT", False),
+        ):
+            model._info = {"header": {"licence": licence}, "tensors": []}
+            self.assertEqual(model.is_free, free, licence)
+
     def test_a_free_model_brings_a_free_detector(self):
         self.assertTrue(all(model.is_free for model in sdm.Detector("face68-free-fast")._models))
         licences = sdm.models.licences()
@@ -193,6 +204,34 @@ class Licences(unittest.TestCase):
 
 class TheFunctionOfTheCaller(unittest.TestCase):
     """h is somebody else's code: what it does wrong stays its own."""
+
+    def test_one_thread_is_one_when_learning_too(self):
+        seen = set()
+
+        def f(t, a, b):
+            seen.add(threading.get_ident())
+            return a + b * t
+
+        little = {name: value for name, value in LITTLE.items() if name != "noise"}
+        sdm.curve_fit(f, T, np.ones((3, len(T))), LOWER, UPPER, sigma=0.01, threads=1, **little)
+        self.assertEqual(seen, {threading.get_ident()})
+
+    def test_a_function_that_mixes_states_is_called_one_by_one_whatever_its_unit(self):
+        def f(t, a, b):
+            return 1e-12 * (a + b * t) / np.max(np.abs(2 + a * t))
+
+        h = sdm.fitting._columns(f, T, np.array([0.5, 0.5]), np.array([1.0, 1.0]))
+        self.assertEqual(h.__name__, "one_by_one")
+
+    def test_rows_of_different_lengths_are_an_error_of_ours(self):
+        for call in (
+            lambda: sdm.rigid.Tracker(GREY, [[1, 2], [3]]),
+            lambda: sdm.learn(line, [[1], [1, 2]], UPPER),
+            lambda: sdm.curve_fit(lambda t, a, b: a + b * t, T, [[1, 2], [3]], LOWER, UPPER),
+            lambda: sdm.learn(line, LOWER, UPPER, log=5),
+        ):
+            with self.assertRaises(sdm.Error):
+                call()
 
     def test_it_may_change_and_keep_what_it_is_given(self):
         kept = []

@@ -163,12 +163,15 @@ def images_of(pictures: Iterable[Picture], format: Optional[str]) -> Tuple[Any, 
 
 
 def numbers(values: Any, what: str, dtype: Any, shape: Sequence[Optional[int]]) -> NDArray[Any]:
-    """The values as a contiguous array of this type and shape (None: any size): itself if it fits."""
+    """The values as a contiguous array of this type and shape (None: any size): itself if it fits. A single number will do for
+    a row of one."""
     whole = np.dtype(dtype).kind == "i"
     try:
         if isinstance(values, np.ma.MaskedArray):  # what is masked is not known
             values = np.where(values.mask, np.nan, values.data)
         array = np.asarray(values)
+        if array.ndim == 0 and len(shape) == 1:
+            array = array.reshape(1)
         if array.dtype.kind not in ("iu" if whole and array.size else "fiub"):
             raise TypeError(f"numbers of type {array.dtype}")
         if whole and array.size and not (np.iinfo(dtype).min <= array.min() and array.max() <= np.iinfo(dtype).max):

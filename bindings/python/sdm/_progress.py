@@ -40,6 +40,9 @@ def raise_what_was(raised: List[BaseException], call: Callable[[], int]) -> None
         c.check(status)
     except c.Cancelled:
         cancelled = True
+    except c.Error:
+        if not raised:
+            raise
     if raised:
         first = raised[0]
         raised.clear()

@@ -356,11 +356,11 @@ def learn(
     >>> bool(np.all(np.abs(answer.x - [1.2, 0.8, 0.1]) < answer.radius)), bool(answer.trusted)
     (True, True)
     """
-    low = numbers(np.atleast_1d(lower), "lower", np.float64, (None,))
-    high = numbers(np.atleast_1d(upper), "upper", np.float64, (len(low),))
+    low = numbers(lower, "lower", np.float64, (None,))
+    high = numbers(upper, "upper", np.float64, (len(low),))
     states = len(low)
     flags = _flags_of(log, states)
-    first = numbers(np.atleast_1d(x0), "x0", np.float64, (states,)) if x0 is not None else None
+    first = numbers(x0, "x0", np.float64, (states,)) if x0 is not None else None
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
         raise Error("lower and upper must be finite")
     middle = np.where(flags, np.sign(low) * np.sqrt(np.abs(low * high)), (low + high) / 2)
@@ -370,7 +370,7 @@ def learn(
         if noise != "poisson":
             raise Error(f"the noise is {noise!r}, expected a deviation, one for each feature, 'poisson' or None")
     elif noise is not None:
-        sigma = numbers(np.atleast_1d(noise), "noise", np.float64, (None,))
+        sigma = numbers(noise, "noise", np.float64, (None,))
     telling = Progress(progress, "learning")
     options = c.options(
         c.LearnOptions,
@@ -400,6 +400,8 @@ def learn(
 
 def _flags_of(log: Optional[Sequence[Any]], states: int) -> NDArray[np.uint8]:
     flags = np.zeros(states, np.uint8)
+    if log is not None and not np.iterable(log):
+        raise Error(f"log is {log!r}, expected which values, or True or False for each of {states}")
     values = [] if log is None else list(log)
     if len(values) == states and all(isinstance(v, (bool, np.bool_)) for v in values):
         flags[:] = values
@@ -472,14 +474,22 @@ def curve_fit(
     """
     if not callable(f):
         raise Error(f"f is a {type(f).__name__}, expected a function")
-    low = numbers(np.atleast_1d(lower), "lower", np.float64, (None,))
-    high = numbers(np.atleast_1d(upper), "upper", np.float64, (len(low),))
-    rows = numbers(Y, "Y", np.float64, (None,) if np.ndim(Y) == 1 else (None, None))
+    low = numbers(lower, "lower", np.float64, (None,))
+    high = numbers(upper, "upper", np.float64, (len(low),))
+    rows = _rows_of(Y)
     h = _columns(f, np.asarray(t), low, high)
     if sigma is None:
         sigma = _noise_of(np.atleast_2d(rows))
-    solver = learn(h, lower, upper, noise=sigma, log=log, **options)
+    solver = learn(h, lower, upper, noise=sigma, log=log, threads=threads, **options)
     return solver.solve(rows, refine=refine, threads=threads)
+
+
+def _rows_of(values: Any) -> Float64:
+    try:
+        dimensions = np.ndim(values)
+    except ValueError:  # rows of different lengths, as `numbers` tells
+        dimensions = 2
+    return numbers(values, "Y", np.float64, (None,) if dimensions == 1 else (None, None))
 
 
 def _noise_of(rows: Float64) -> float:
@@ -506,7 +516,8 @@ def _columns(f: Callable[..., Any], t: Any, low: Float64, high: Float64) -> Func
         together = np.asarray(h(probe))
     except Exception:  # f takes numbers alone
         return one_by_one
-    if together.shape == alone.shape and np.allclose(together, alone, equal_nan=True):
+    size = np.abs(alone[np.isfinite(alone)]).max(initial=0)  # f may be of any unit
+    if together.shape == alone.shape and np.allclose(together, alone, rtol=1e-6, atol=1e-9 * size, equal_nan=True):
         return h
     return one_by_one
 
@@ -531,8 +542,8 @@ def refine(
     >>> bool(np.allclose(fit.x, [1.2, 0.8]))
     True
     """
-    x = numbers(np.atleast_1d(x0), "x0", np.float64, (None,)).copy()
-    measured = numbers(np.atleast_1d(y), "y", np.float64, (None,))
+    x = numbers(x0, "x0", np.float64, (None,)).copy()
+    measured = numbers(y, "y", np.float64, (None,))
     if loss not in _LOSSES:
         raise Error(f"the loss is {loss!r}, expected one of {', '.join(_LOSSES)}")
     problem = _Problem(h, len(x), len(measured), jacobian)
@@ -546,7 +557,7 @@ def refine(
     bounds = []
     for name, values in (("lower", lower), ("upper", upper)):
         if values is not None:
-            bounds.append(numbers(np.atleast_1d(values), name, np.float64, (len(x),)))
+            bounds.append(numbers(values, name, np.float64, (len(x),)))
             setattr(options, name, address(bounds[-1]))
     covariance, summary = np.empty((len(x), len(x))), c.RefineSummary()
     problem.run(
@@ -581,7 +592,7 @@ def certify(h: Any, r: Any, x_star: Any, samples: Any) -> Certificate:
     >>> sdm.certify(lambda x: np.sin(x), [[1.0]], [0.0], around[around != 0][:, None]).guaranteed
     True
     """
-    star = numbers(np.atleast_1d(x_star), "x_star", np.float64, (None,))
+    star = numbers(x_star, "x_star", np.float64, (None,))
     map_ = numbers(r, "r", np.float64, (len(star), None))
     states = numbers(samples, "samples", np.float64, (None, len(star)))
     problem = _Problem(h, len(star), map_.shape[1])
@@ -694,8 +705,8 @@ class Cascade:
 
     def solve(self, y: Any, x0: Any) -> Float64:
         """Moves x0 by every stage."""
-        x = numbers(np.atleast_1d(x0), "x0", np.float64, (self.states,)).copy()
-        measured = numbers(np.atleast_1d(y), "y", np.float64, (self.features,))
+        x = numbers(x0, "x0", np.float64, (self.states,)).copy()
+        measured = numbers(y, "y", np.float64, (self.features,))
         with self._lock:
             self._problem.run(
                 c.lib.sdm_cascade_solve,
@@ -709,9 +720,9 @@ class Cascade:
 
     def update(self, y: Any, x0: Any, target: Any, *, weight: float = 1, forgetting: float = 1) -> None:
         """Learns one more sample: y is measured at `target`, solving began at x0."""
-        measured = numbers(np.atleast_1d(y), "y", np.float64, (self.features,))
-        begin = numbers(np.atleast_1d(x0), "x0", np.float64, (self.states,))
-        to = numbers(np.atleast_1d(target), "target", np.float64, (self.states,))
+        measured = numbers(y, "y", np.float64, (self.features,))
+        begin = numbers(x0, "x0", np.float64, (self.states,))
+        to = numbers(target, "target", np.float64, (self.states,))
         with self._lock:
             self._problem.run(
                 c.lib.sdm_cascade_update,
@@ -728,10 +739,11 @@ class Cascade:
     def maps(self) -> List[Tuple[Float64, Float64]]:
         """R (states, features) and b (states,) of every stage."""
         count = c_int32()
-        c.check(c.lib.sdm_cascade_stages(self._handle.pointer, byref(count)))
         found = []
-        for stage in range(count.value):
-            r, b = np.empty((self.states, self.features)), np.empty(self.states)
-            c.check(c.lib.sdm_cascade_map(self._handle.pointer, stage, address(r), address(b)))
-            found.append((r, b))
+        with self._lock:
+            c.check(c.lib.sdm_cascade_stages(self._handle.pointer, byref(count)))
+            for stage in range(count.value):
+                r, b = np.empty((self.states, self.features)), np.empty(self.states)
+                c.check(c.lib.sdm_cascade_map(self._handle.pointer, stage, address(r), address(b)))
+                found.append((r, b))
         return found

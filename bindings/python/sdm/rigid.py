@@ -34,7 +34,10 @@ class Track:
 
 
 def _corners_of(region: Any) -> Float64:
-    values = np.asarray(region) if not np.isscalar(region) else np.empty(0)
+    try:
+        values = np.asarray(region) if not np.isscalar(region) else np.empty(0)
+    except ValueError:
+        raise Error("the region is of rows of different lengths, expected (x, y, width, height) or four corners") from None
     if values.shape == (4,):
         x, y, width, height = (float(v) for v in numbers(values, "the region", np.float64, (4,)))
         if not (width > 0 and height > 0):
