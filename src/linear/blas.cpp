@@ -34,11 +34,14 @@ namespace {
 std::mutex mutex;
 int living = 0, threads_before = 1;  // guarded by the mutex
 
-// OpenBLAS takes a buffer of 128 MB when it is first called, and where it gets none it asks again
-// for ever. So we ask before it does.
+// OpenBLAS takes a buffer of 128 MB when a thread first calls it, and where it gets none it asks
+// again for ever. So we ask before it does; once, since sanitizers mark every byte.
 void require_memory() {
+  thread_local bool is_there = false;
+  if (is_there) return;
   constexpr std::size_t kBuffer = std::size_t{160} << 20;
   ::operator delete(::operator new(kBuffer));
+  is_there = true;
 }
 }  // namespace
 
