@@ -236,9 +236,10 @@ void Album::take_up_boxes() {
   if (holds_boxes(format_) || !fs::exists(beside)) return;
   const face::BoxTable table = face::read_box_table(beside);
   if (table.detectors.size() != 1)
-    throw Error(fmt::format("{}: boxes of {} detectors, which would be written over: take another "
-                            "name for the output",
-                            beside.string(), table.detectors.size()));
+    throw Error(
+        fmt::format("{}: boxes of {} detectors, which would be written over: take another "
+                    "name for the output",
+                    beside.string(), table.detectors.size()));
   detector_ = table.detectors[0];
   boxes_ = table.boxes[0];
 }

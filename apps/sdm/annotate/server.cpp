@@ -188,7 +188,8 @@ struct AnnotateServer::State {
       ended = true;
     });
     // Before that, stopping it would do nothing.
-    while (!server.is_running() && !ended) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (!server.is_running() && !ended)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 
   // The reason for which a request is not served; empty: it is.
