@@ -3,13 +3,10 @@ not hold; a disk that is full for a while spoils nothing; pictures that come and
 
 usage: annotate_files_test.py SDM
 """
-import pathlib
 import shutil
-import tempfile
-import time
 
 from annotate_test import objects_at, pictures_in, rows, wait_for
-from annotating import Annotating
+from annotating import Annotating, run_each
 from tool import run
 
 NAMES = ["--points", "tip,left,right"]
@@ -160,15 +157,10 @@ def a_full_disk_spoils_nothing(folder):
 
 
 def main():
-    with tempfile.TemporaryDirectory() as temporary:
-        for test in [the_same_command_goes_on_in_every_format, an_empty_file_is_begun, pictures_of_one_name_do_not_share_a_pts_file,
-                     imglab_has_boxes_that_nobody_drew, boxes_that_were_there_stay, pictures_that_are_gone_keep_their_points,
-                     an_output_that_could_not_be_written_is_tried_again, a_full_disk_spoils_nothing]:
-            folder = pathlib.Path(temporary) / test.__name__
-            folder.mkdir()
-            start = time.monotonic()
-            test(folder)
-            print(f"{test.__name__}: {time.monotonic() - start:.1f} s", flush=True)
+    run_each(the_same_command_goes_on_in_every_format, an_empty_file_is_begun,
+             pictures_of_one_name_do_not_share_a_pts_file, imglab_has_boxes_that_nobody_drew, boxes_that_were_there_stay,
+             pictures_that_are_gone_keep_their_points, an_output_that_could_not_be_written_is_tried_again,
+             a_full_disk_spoils_nothing)
 
 
 if __name__ == "__main__":

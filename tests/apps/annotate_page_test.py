@@ -7,12 +7,11 @@ usage: annotate_page_test.py SDM [FOLDER]     exits with 77 where there is no Ch
 import pathlib
 import random
 import sys
-import tempfile
 import time
 
 import browser
 from annotate_test import rows, wait_for
-from annotating import Annotating, Page
+from annotating import Annotating, Page, run_each
 from marks import SIZE, make_set
 from tool import write_pgm
 
@@ -265,13 +264,7 @@ def main():
     if not browser.is_there():
         print("skipped: chromium and chromium-driver are not installed")
         sys.exit(77)
-    with tempfile.TemporaryDirectory() as temporary:
-        for test in [mouse_and_keyboard, what_goes_wrong_costs_nothing, ten_thousand_at_once, on_a_phone]:
-            folder = pathlib.Path(temporary) / test.__name__
-            folder.mkdir()
-            start = time.monotonic()
-            test(folder)
-            print(f"{test.__name__}: {time.monotonic() - start:.1f} s")
+    run_each(mouse_and_keyboard, what_goes_wrong_costs_nothing, ten_thousand_at_once, on_a_phone)
 
 
 if __name__ == "__main__":

@@ -9,10 +9,9 @@ import os
 import pathlib
 import random
 import re
-import tempfile
 import time
 
-from annotating import Annotating
+from annotating import Annotating, run_each
 from marks import make_set
 from tool import run, write_pgm
 
@@ -315,15 +314,10 @@ def a_model_proposes_what_is_left(folder):
 
 
 def main():
-    with tempfile.TemporaryDirectory() as temporary:
-        for test in [only_its_page_is_served, nonsense_is_told_and_changes_nothing, nothing_answered_is_lost,
-                     a_failure_to_save_is_told, a_journal_of_somebody_else_is_refused_and_stays, two_windows_do_not_overwrite_each_other,
-                     formats_are_written_and_taken_up, mistakes_are_told, ten_thousand_pictures_open, a_model_proposes_what_is_left]:
-            folder = pathlib.Path(temporary) / test.__name__
-            folder.mkdir()
-            start = time.monotonic()
-            test(folder)
-            print(f"{test.__name__}: {time.monotonic() - start:.1f} s")
+    run_each(only_its_page_is_served, nonsense_is_told_and_changes_nothing, nothing_answered_is_lost,
+             a_failure_to_save_is_told, a_journal_of_somebody_else_is_refused_and_stays,
+             two_windows_do_not_overwrite_each_other, formats_are_written_and_taken_up, mistakes_are_told,
+             ten_thousand_pictures_open, a_model_proposes_what_is_left)
 
 
 if __name__ == "__main__":

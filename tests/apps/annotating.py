@@ -1,12 +1,26 @@
 """A running `sdm annotate`, requests to it, and where things are on its page."""
 import http.client
 import json
+import pathlib
 import resource
 import signal
 import subprocess
+import tempfile
+import time
 import urllib.parse
 
 from tool import SDM
+
+
+def run_each(*tests):
+    """Each in a folder of its own; tells how long it took."""
+    with tempfile.TemporaryDirectory() as temporary:
+        for test in tests:
+            folder = pathlib.Path(temporary) / test.__name__
+            folder.mkdir()
+            start = time.monotonic()
+            test(folder)
+            print(f"{test.__name__}: {time.monotonic() - start:.1f} s", flush=True)
 
 
 class Annotating:
