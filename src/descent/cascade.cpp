@@ -46,7 +46,8 @@ template <class Scalar>
 void DescentMap<Scalar>::learn(ConstVectorRef<Scalar> delta, ConstVectorRef<Scalar> gain,
                                Scalar bias_gain) {
   assert(rank() == 0);
-  right_.noalias() -= delta * gain.transpose();
+  // Without a product of Eigen's, which may ask for memory.
+  for (Index j = 0; j < right_.cols(); ++j) right_.col(j) -= gain[j] * delta;
   bias_ += bias_gain * delta;
 }
 

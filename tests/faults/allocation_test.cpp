@@ -13,6 +13,7 @@
 #include "sdm/descent/online.h"
 #include "sdm/descent/partition.h"
 #include "sdm/face/adaptation.h"
+#include "sdm/face/adapter.h"
 #include "sdm/face/aligner.h"
 #include "sdm/face/data/annotations.h"
 #include "sdm/face/detector.h"
@@ -174,6 +175,43 @@ TEST_F(NoMemory, WhileTrainingEndsInAnException) {
   EXPECT_GT(fail_each([&] { training.problem.train(training.options); }), 50);
   const fuzz::SmallTraining kept((folder_ / "checkpoint.sdm").string());
   EXPECT_GT(fail_each([&] { kept.problem.train(kept.options); }), 50);
+}
+
+// It is learned or it is not; half of a sample would spoil the maps.
+TEST_F(NoMemory, WhileASampleIsLearnedEndsInAnExceptionAndLeavesTheMaps) {
+  const auto problem = fuzz::SmallTraining("").problem;
+  auto online = OnlineCascade<double>::from_model(model("online"));
+  auto before = io::to_bytes(online.to_model());
+  auto learned = online;
+  learned.update(problem, 0, problem.starts.col(0), problem.targets.col(0));
+  EXPECT_NE(io::to_bytes(learned.to_model()), before);
+  EXPECT_GT(fail_each([&] {
+              try {
+                online.update(problem, 0, problem.starts.col(0), problem.targets.col(0));
+              } catch (const std::bad_alloc&) {
+                allocations_left = 0;
+                EXPECT_EQ(io::to_bytes(online.to_model()), before);
+                throw;
+              }
+            }),
+            5);
+  const image::Image<std::uint8_t> picture = fuzz::small_picture();
+  const face::Shape truth = fuzz::small_truth();
+  const auto state = face::Adaptation::from_model(model("adaptation"));
+  face::Adapter adapter(fuzz::small_face(), state);
+  face::AdapterOptions options;
+  options.starts = 2;
+  before = io::to_bytes(adapter.state().to_model());
+  EXPECT_GT(fail_each([&] {
+              try {
+                adapter.update(picture, truth, options);
+              } catch (const std::bad_alloc&) {
+                allocations_left = 0;
+                EXPECT_EQ(io::to_bytes(adapter.state().to_model()), before);
+                throw;
+              }
+            }),
+            20);
 }
 
 TEST_F(NoMemory, WhileAnnotationsAreReadEndsInAnException) {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <memory>
 #include <string>
 
 #include "sdm/c.h"
@@ -34,20 +35,21 @@ bool finite(const Number* values, std::int64_t count) {
 
 // One of every kind, read once.
 const sdm_model* model_of(const std::string& name) {
+  using Owned = std::unique_ptr<sdm_model, decltype(&sdm_model_free)>;
   static const auto models = [] {
-    std::vector<std::pair<std::string, sdm_model*>> all;
+    std::vector<std::pair<std::string, Owned>> all;
     for (const auto& [key, file] : sdm::fuzz::small_models()) {
       if (key == "checkpoint" || key == "partition") continue;  // not of this interface
       const auto bytes = sdm::io::to_bytes(file);
       sdm_model* model = nullptr;
       require(good(sdm_model_read(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(),
                                   &model)));
-      all.emplace_back(key, model);
+      all.emplace_back(key, Owned(model, sdm_model_free));
     }
     return all;
   }();
   for (const auto& [key, model] : models)
-    if (key == name) return model;
+    if (key == name) return model.get();
   return nullptr;
 }
 

@@ -116,7 +116,9 @@ io::Model learned() {
 // Of the same problem as the checkpoint.
 io::Model online(Random& random) {
   const std::vector<Matrix<double>> inverse(2, Matrix<double>::Identity(5, 5));
-  return OnlineCascade<double>(cascade<double>(2, 4, 2, random), inverse).to_model();
+  Cascade<double> maps = cascade<double>(2, 4, 2, random);
+  maps.template_known = false;
+  return OnlineCascade<double>(maps, inverse).to_model();
 }
 
 io::Model checkpoint() {
