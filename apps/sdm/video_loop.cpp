@@ -44,21 +44,22 @@ bool VideoLoop::next() {
 }
 
 void VideoLoop::write(const nlohmann::ordered_json& line, const std::string& activity) {
-  if (files_.json == "-") {
-    progress_.clear();
-    put_text(line.dump() + "\n");
-  } else if (!files_.json.empty()) {
-    if (!json_) json_.emplace(files_.json);
-    try {
+  try {
+    if (files_.json == "-") {
+      progress_.clear();
+      put_text(line.dump() + "\n");
+    } else if (!files_.json.empty()) {
+      if (!json_) json_.emplace(files_.json);
       json_->write(line.dump() + "\n");
-    } catch (const Error&) {
-      json_.reset();  // half a line is no output
-      throw;
     }
-  }
-  if (draws()) {
-    if (!overlay_) overlay_.emplace(files_.overlay, video_.fps());
-    overlay_->write(picture_);
+    if (draws()) {
+      if (!overlay_) overlay_.emplace(files_.overlay, video_.fps());
+      overlay_->write(picture_);
+    }
+  } catch (const Error&) {
+    json_.reset();  // what ends here is no output, and the old ones stay
+    overlay_.reset();
+    throw;
   }
   progress_.update(video_.frames() > 0 ? double(number_ + 1) / video_.frames() : 0, activity);
 }
