@@ -62,12 +62,12 @@ def can_mount(disk):
     return subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "none", disk], capture_output=True).returncode == 0
 
 
-def on_a_full_disk(words, disk, names, kilobytes=8):
-    """The outputs lie on a disk on which nothing but the old ones has room."""
+def on_a_full_disk(words, disk, names):
+    """The outputs lie on a disk on which nothing but the old ones has room: a page each."""
     script = ('disk=$1 names=$2 size=$3; shift 3; mount -t tmpfs -o size=${size}k none "$disk" || exit 99;'
               'for name in $names; do printf old >"$disk/$name"; done;'
               '"$@" >/dev/null; code=$?; cd "$disk"; tail -qc +1 -- $names; ls -A; exit $code')
-    done = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", disk, " ".join(names), str(kilobytes), SDM,
+    done = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", disk, " ".join(names), str(4 * len(names)), SDM,
                            *map(str, words)], capture_output=True, timeout=120)
     assert done.returncode == 1 and done.stderr.startswith(b"sdm: "), (words, done)
     assert done.stdout.decode() == "old" * len(names) + "".join(name + "\n" for name in sorted(names)), (words, done)
