@@ -53,6 +53,7 @@ struct TrainArguments {
   double budget = 60;
   int cross_validate = 0;
   Index rendered = 0;  // faces to draw in place of annotated pictures
+  bool fresh = false;  // others for every stage
   RenderingArguments rendering;
 
   std::vector<std::string> detectors;
@@ -119,7 +120,8 @@ image::Normalisation normalisation_of(const std::string& name) {
 // Where a model comes from if nobody says it.
 std::string told_of(const TrainArguments& a) {
   const std::string from =
-      a.rendered > 0 ? fmt::format("--rendered {}", a.rendered) : a.truth.filename().string();
+      a.rendered > 0 ? fmt::format("--rendered {}{}", a.rendered, a.fresh ? " --fresh" : "")
+                     : a.truth.filename().string();
   return fmt::format("sdm train {}{}", from, a.preset.empty() ? "" : " --preset " + a.preset);
 }
 
@@ -456,10 +458,11 @@ void run(const TrainArguments& arguments, World& world) {
           "sdm train-detector");
   });
   const TrainingSet set = [&] {
-    if (drawn) return draw_training_set(std::move(annotations), arguments.rendering, reading);
+    if (drawn) return draw_training_set(std::move(annotations), 0, arguments.rendering, reading);
     return read_training_set(std::move(annotations), arguments.truth.filename().string(), reading);
   }();
   const std::vector<face::TrainingFace>& faces = set.faces;
+  const TrainingSetOptions drawing = reading;
   std::vector<face::TrainingFace> dev;
   world.together([&] {
     if (arguments.dev.empty() || !world.is_root()) return;
@@ -493,6 +496,14 @@ void run(const TrainArguments& arguments, World& world) {
       options.provenance += fmt::format("; chosen among {} settings by held-out error: {}",
                                         choice.tried.size(), choice.text);
   }
+  if (arguments.fresh)
+    options.fresh = [&](int stage) {
+      const auto first =
+          static_cast<std::uint64_t>(stage) * static_cast<std::uint64_t>(arguments.rendered);
+      return draw_training_set(faces_to_draw(arguments.rendered), first, arguments.rendering,
+                               drawing)
+          .faces;
+    };
   const face::TrainedFace trained = learn(faces, dev, options);
   world.together([&] {
     if (!world.is_root()) return;
@@ -543,6 +554,11 @@ void add_train(CLI::App& app) {
                        "Draw so many faces as `sdm render` does, in memory, and learn from them in "
                        "place of ANNOTATIONS")
           ->check(kPositive);
+  command
+      ->add_flag("--fresh", a->fresh,
+                 "Draw others for every stage, so many each time: no stage sees a face that a "
+                 "map before it has learned from, and memory stays that of one set")
+      ->needs(rendered);
   command->add_option("-o,--output", a->output, "The model file to write")->required();
   command->add_option("--boxes", a->boxes, "CSV of detectors' boxes; else those of ANNOTATIONS");
   command
@@ -677,6 +693,8 @@ void add_train(CLI::App& app) {
   command->add_option("--name", a->name)->check(kUtf8)->group(card);
   command->add_option("--provenance", a->provenance)->check(kUtf8)->group(card);
   command->add_option("--licence", a->licence)->check(kUtf8)->capture_default_str()->group(card);
+  for (const char* other : {"--checkpoint", "--turned", "--cross-validate"})
+    command->get_option("--fresh")->excludes(command->get_option(other));
   add_rendering_options(*command, a->rendering);
   command->get_option("--ict")->needs(rendered);
   rendered->needs(command->get_option("--ict"));

@@ -237,12 +237,13 @@ TrainingSet read_part(face::Annotations annotations, std::vector<Index> groups,
 
 }  // namespace
 
-TrainingSet draw_training_set(face::Annotations annotations, const RenderingArguments& rendering,
+TrainingSet draw_training_set(face::Annotations annotations, std::uint64_t first,
+                              const RenderingArguments& rendering,
                               const TrainingSetOptions& options) {
   if (options.world == nullptr || options.world->size() == 1)
-    return draw_part(std::move(annotations), 0, {}, rendering, options);
+    return draw_part(std::move(annotations), first, {}, rendering, options);
   TrainingSet set;
-  const std::uint64_t first = options.world->part(annotations.faces.size()).first;
+  first += options.world->part(annotations.faces.size()).first;
   const std::vector<Index> groups = take_part(annotations, *options.world);
   options.world->together(
       [&] { set = draw_part(std::move(annotations), first, groups, rendering, options); });

@@ -58,9 +58,10 @@ face::Annotations read_sorted(const std::filesystem::path& truth,
 
 /// So many faces of 68 points that are yet to be drawn, each with a box.
 face::Annotations faces_to_draw(Index count);
-/// Draws them, of several ranks each its own part, without files; of each only what training looks
-/// at stays in memory.
-TrainingSet draw_training_set(face::Annotations annotations, const RenderingArguments& rendering,
+/// Draws them, numbered from `first`, of several ranks each its own part, without files; of each
+/// only what training looks at stays in memory.
+TrainingSet draw_training_set(face::Annotations annotations, std::uint64_t first,
+                              const RenderingArguments& rendering,
                               const TrainingSetOptions& options);
 
 /// Reads their pictures. Warns of what makes no sense, on stderr. Throws: a picture cannot be read,

@@ -32,12 +32,18 @@ def draws_the_same_by_its_seed(folder, head):
 
 
 def trains_on_what_it_draws(folder, head):
-    few = ["--cell", "7,5", "--unit", 24, "--starts", 2, "--threads", 2]
+    few = ["--cell", "7,5", "--unit", 24, "--starts", 2, "--name", "drawn", "--threads", 2]
     run("render", "--ict", head, "--size", 60, "-n", 40, "-o", folder / "set")
     run("train", folder / "set/faces.csv", *few, "-o", folder / "files.sdm")
     said = run("train", "--rendered", 40, "--ict", head, "--size", 60, *few, "-o", folder / "memory.sdm").stdout
     assert "40 faces of 68 points" in said, said
-    for model in ("files", "memory"):
+    for threads in (1, 3):
+        run("train", "--rendered", 40, "--fresh", "--ict", head, "--size", 60, *few[:-1], threads, "-o",
+            folder / f"fresh{threads}.sdm")
+    fresh = (folder / "fresh1.sdm").read_bytes()
+    assert fresh == (folder / "fresh3.sdm").read_bytes() and fresh != (folder / "memory.sdm").read_bytes()
+    assert "--rendered 40 --fresh" in run("info", folder / "fresh1.sdm").stdout
+    for model in ("files", "memory", "fresh1"):
         run("eval", "-m", folder / f"{model}.sdm", "--truth", folder / "set/faces.csv", "--boxes",
             folder / "set/faces_boxes.csv")
 
@@ -53,6 +59,9 @@ def tells_what_is_wrong(folder, head):
     assert "faces of 3 px" in told, told
     told = run("train", "-o", folder / "x.sdm", code=2).stderr
     assert "ANNOTATIONS" in told, told
+    told = run("train", "--rendered", 5, "--fresh", "--ict", head, "--checkpoint", folder / "c", "-o",
+               folder / "x.sdm", code=2).stderr
+    assert "--checkpoint" in told, told
     told = run("train", "--rendered", 5, "-o", folder / "x.sdm", code=2).stderr
     assert "--ict" in told, told
     # Nothing that is read is written over.

@@ -37,6 +37,9 @@ namespace sdm {
 ///     once where all samples start at one place. `features` must do the two one after the other.
 ///   - `learned(stage, map)`: told of every map when it is there, also one of a checkpoint, by
 ///     the thread that called `train`: to measure it on samples that training does not see.
+///   - `renew(stage, maps, states, targets)`: new samples in place of the last ones, as many and in
+///     the same groups, before every stage but the first: fills their states, moved by the maps so
+///     far, and their targets. false: none, the last ones stay. Not with a checkpoint.
 template <class P>
 concept Problem = requires(const P& p, Index sample, int stage,
                            const Eigen::Ref<const Vector<typename P::Scalar>>& x,
@@ -72,6 +75,7 @@ SDM_HAS_MEMBER(error)
 SDM_HAS_MEMBER(moved)
 SDM_HAS_MEMBER(symmetry)
 SDM_HAS_MEMBER(learned)
+SDM_HAS_MEMBER(renew)
 #undef SDM_HAS_MEMBER
 
 template <class P>

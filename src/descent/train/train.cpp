@@ -82,7 +82,7 @@ class Trainer {
     result.cascade.state_size = state_size_;
     result.cascade.template_known = problem_.template_known();
     result.summary.samples = total_samples_;
-    CheckpointFiles<Scalar> files(problem_, states_, targets_, options_, ranks_);
+    CheckpointFiles<Scalar> files(problem_, states_, *targets_, options_, ranks_);
     files.resume(states_, result);
     const int first = result.cascade.stages();
     ranks_.together([&] {
@@ -92,6 +92,7 @@ class Trainer {
     });
     measure_errors(first);
     for (int stage = first; stage < options_.stages; ++stage) {
+      if (stage > 0) renew(stage, result.cascade.maps);
       run_stage(stage, result);
       ranks_.together([&] { problem_.learned(stage, result.cascade.maps.back()); });
       files.save(states_, result);
@@ -110,7 +111,7 @@ class Trainer {
     if (state_size_ < 1) throw Error(formatted("the problem's states have {} values", state_size_));
     if (delta_size_ < 1) throw Error(formatted("the problem's deltas have {} values", delta_size_));
     check_states<Scalar>("starts", starts, state_size_, samples_);
-    check_states<Scalar>("targets", targets_, state_size_, samples_);
+    check_states<Scalar>("targets", *targets_, state_size_, samples_);
     for (int stage = 0; stage < options_.stages; ++stage)
       if (problem_.feature_size(stage) < 1)
         throw Error(formatted("stage {} has {} features, expected at least one", stage,
@@ -150,7 +151,22 @@ class Trainer {
                     stage, total_samples_, features));
   }
 
-  auto target(Index sample) const { return targets_.col(targets_.cols() == 1 ? 0 : sample); }
+  auto target(Index sample) const { return targets_->col(targets_->cols() == 1 ? 0 : sample); }
+
+  void renew(int stage, const std::vector<DescentMap<Scalar>>& maps) {
+    bool renewed = false;
+    ranks_.together([&] {
+      renewed = problem_.renew(stage, maps, states_, renewed_);
+      if (!renewed) return;
+      if (!options_.checkpoint.empty())
+        throw Error("a checkpoint does not hold samples that are new in every stage: leave it out");
+      check_states<Scalar>("new states", states_, state_size_, samples_);
+      check_states<Scalar>("new targets", renewed_, state_size_, samples_);
+      if (states_.cols() != samples_) states_ = states_.replicate(1, samples_).eval();
+      targets_.emplace(renewed_);
+    });
+    if (ranks_.world().maximum(renewed ? 1 : 0) > 0) measure_errors(stage);
+  }
 
   Index chunk(Index features) const {
     if (options_.chunk > 0) return options_.chunk;
@@ -418,7 +434,8 @@ class Trainer {
   }
 
   const AnyProblem<Scalar>& problem_;
-  ConstMatrixRef<Scalar> targets_;
+  Matrix<Scalar> renewed_;                                   // targets of new samples
+  std::optional<Eigen::Ref<const Matrix<Scalar>>> targets_;  // those given, or these
   const TrainOptions& options_;
   const TrainObserver& observer_;
   const linear::blas::SingleThreaded single_threaded_;

@@ -7,7 +7,7 @@ namespace sdm::face {
 FaceProblem::FaceProblem(const std::vector<TrainingFace>& faces, const Recipe& recipe,
                          const Shape& mean, const std::vector<int>& mirror,
                          std::vector<Index> face_of_sample, Index first_face)
-    : faces_(faces),
+    : faces_(&faces),
       recipe_(recipe),
       mean_(mean),
       mirror_(mirror),
@@ -16,7 +16,7 @@ FaceProblem::FaceProblem(const std::vector<TrainingFace>& faces, const Recipe& r
       errors_(face_of_sample_.size(), 0.0) {}
 
 Index FaceProblem::group(Index sample) const {
-  const Index group = faces_[static_cast<std::size_t>(face(sample))].group;
+  const Index group = of(sample).group;
   return group < 0 ? first_face_ + face(sample) : group;
 }
 
@@ -38,7 +38,7 @@ void FaceProblem::features(Index sample, int stage, ConstVectorRef<float> x,
   }
   if (!canvas) canvas = std::make_unique<Canvas>(recipe_, points());
   const Index patches = out.size() - 2 * points();
-  canvas->draw(faces_[static_cast<std::size_t>(face(sample))].picture, similarity_of(x));
+  canvas->draw(of(sample).picture, similarity_of(x));
   canvas->describe(stage, shape_of(x), {out.data(), static_cast<std::size_t>(patches)});
   Eigen::Map<Shape>(out.data() + patches, 2, points()) =
       recipe_.shape_weight * recipe_.stages[static_cast<std::size_t>(stage)].shape_scale *
@@ -58,7 +58,7 @@ void FaceProblem::step(int stage, ConstVectorRef<float> x, ConstVectorRef<float>
 }
 
 double FaceProblem::error(Index sample, ConstVectorRef<float> delta) const {
-  const Shape& truth = faces_[static_cast<std::size_t>(face(sample))].truth;
+  const Shape& truth = of(sample).truth;
   const auto lengths = Eigen::Map<const Shape>(delta.data(), 2, points()).colwise().norm();
   double sum = 0, known = 0;
   if (truth.allFinite()) {

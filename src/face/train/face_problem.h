@@ -27,12 +27,12 @@ class FaceProblem {
   Index delta_size() const { return 2 * points(); }
   Index feature_size(int stage) const;
   bool template_known() const { return false; }
+  /// From now on; as many as before.
+  void look_at(const std::vector<TrainingFace>& faces) { faces_ = &faces; }
   Index face(Index sample) const { return face_of_sample_[static_cast<std::size_t>(sample)]; }
   /// Pictures of one group are held out together.
   Index group(Index sample) const;
-  double weight(Index sample) const {
-    return faces_[static_cast<std::size_t>(face(sample))].weight;
-  }
+  double weight(Index sample) const { return of(sample).weight; }
 
   void features(Index sample, int stage, ConstVectorRef<float> x, VectorRef<float> out) const;
   void difference(ConstVectorRef<float> x, ConstVectorRef<float> target,
@@ -52,12 +52,24 @@ class FaceProblem {
   }
   std::function<void(int, const DescentMap<float>&)> on_learned;
 
+  /// New faces in place of the last ones, where the trainer has any.
+  bool renew(int stage, const std::vector<DescentMap<float>>& maps, Matrix<float>& states,
+             Matrix<float>& targets) const {
+    return on_renew && (on_renew(stage, maps, states, targets), true);
+  }
+  std::function<void(int, const std::vector<DescentMap<float>>&, Matrix<float>&, Matrix<float>&)>
+      on_renew;
+
   /// The mean shape in a similarity; true points as a target, whose similarity is the picture's.
   Vector<float> start(const Similarity& similarity) const;
   Vector<float> target(const Shape& truth) const;
 
  private:
-  const std::vector<TrainingFace>& faces_;
+  const TrainingFace& of(Index sample) const {
+    return (*faces_)[static_cast<std::size_t>(face(sample))];
+  }
+
+  const std::vector<TrainingFace>* faces_;
   const Recipe& recipe_;
   const Shape& mean_;
   const std::vector<int>& mirror_;

@@ -58,8 +58,7 @@ class Trainer {
         ranks_(options.communicator),
         share_(ranks_.share_of(static_cast<Index>(faces.size()))),
         known_(checked(faces, dev, options)),
-        turned_(copies_of(faces)),
-        faces_(turned_.empty() ? faces : turned_) {
+        turned_(copies_of(faces)) {
     const Index points = known_.truths.front().cols();
     const std::size_t scales = options.recipe.patch_scale.size();
     if (scales != 0 && static_cast<Index>(scales) != points)
@@ -112,7 +111,7 @@ class Trainer {
     model.typical_step = typical_step(model);
     model.confidence = confidence(model, observer);
     if (options_.visibility && model.confidence.known())
-      model.visibility = learn_visibility(model, faces_, options_.seed, pool_,
+      model.visibility = learn_visibility(model, faces(), options_.seed, pool_,
                                           telling(observer, "learning which points are seen"),
                                           options_.communicator);
     ranks_.together([&] { result.dev_error = dev_error_of(model); });
@@ -126,6 +125,11 @@ class Trainer {
   }
 
  private:
+  // What is learned from.
+  const std::vector<TrainingFace>& faces() const {
+    return !fresh_.empty() ? fresh_ : !turned_.empty() ? turned_ : own_;
+  }
+
   // Before anything else.
   KnownFaces checked(const std::vector<TrainingFace>& faces, const std::vector<TrainingFace>& dev,
                      const TrainerOptions& options) {
@@ -145,7 +149,7 @@ class Trainer {
     return copies;
   }
 
-  // Of one of faces_ across all ranks: first come all faces, then all copies.
+  // Of one of faces() across all ranks: first come all faces, then all copies.
   Index number_of(Index face) const {
     const auto own = static_cast<Index>(own_.size());
     if (face < own) return share_.first + face;
@@ -153,6 +157,8 @@ class Trainer {
     return share_.all + copy / own * share_.all + share_.first + copy % own;
   }
 
+  static constexpr const char* kAllPoints =
+      "a point is not known, expected all where faces are new in every stage";
   static constexpr int kRounds = 6;
   static constexpr double kSettled = 1;
 
@@ -166,12 +172,13 @@ class Trainer {
   Descent learn_maps(const TrainerObserver& observer) {
     std::vector<Shape> truths;
     bool whole = true;
-    for (const TrainingFace& face : faces_) {
+    for (const TrainingFace& face : faces()) {
       truths.push_back(complete(face.truth, mean_));
       whole = whole && face.truth.allFinite();
     }
-    if (ranks_.world().minimum(whole ? 1 : 0) > 0)
-      return descend(truths, observer, options_.checkpoint);
+    whole = ranks_.world().minimum(whole ? 1 : 0) > 0;
+    if (options_.fresh && !whole) throw Error(kAllPoints);
+    if (whole) return descend(truths, observer, options_.checkpoint);
     TrainerObserver first;
     first.progress = observer.progress;
     for (int round = 0; round < kRounds; ++round) {
@@ -181,7 +188,7 @@ class Trainer {
       for (std::size_t i = 0; i < truths.size(); ++i) {
         const auto unit = static_cast<double>(fit_similarity(mean_, truths[i]).scale());
         for (Index p = 0; p < mean_.cols(); ++p) {
-          if (faces_[i].truth.col(p).allFinite()) continue;
+          if (faces()[i].truth.col(p).allFinite()) continue;
           moved += static_cast<double>((found[i].col(p) - truths[i].col(p)).norm()) / unit;
           ++missing;
           truths[i].col(p) = found[i].col(p);
@@ -198,22 +205,23 @@ class Trainer {
   Descent descend(const std::vector<Shape>& truths, const TrainerObserver& observer,
                   const std::string& checkpoint) {
     std::vector<Index> face_of_sample;
-    for (std::size_t i = 0; i < faces_.size(); ++i)
+    for (std::size_t i = 0; i < faces().size(); ++i)
       face_of_sample.insert(face_of_sample.end(), static_cast<std::size_t>(options_.starts),
                             static_cast<Index>(i));
-    FaceProblem problem(faces_, options_.recipe, mean_, options_.mirror, face_of_sample,
+    FaceProblem problem(faces(), options_.recipe, mean_, options_.mirror, face_of_sample,
                         share_.first);
-    Matrix<float> starts(problem.state_size(), problem.samples()),
-        targets(problem.state_size(), problem.samples());
-    for (Index s = 0; s < problem.samples(); ++s) {
-      const auto face = static_cast<std::size_t>(problem.face(s));
-      const Index k = s % options_.starts,
-                  number = number_of(problem.face(s)) * options_.starts + k;
-      starts.col(s) = problem.start(
-          start(faces_[face], truths[face], static_cast<int>(k),
-                Random(options_.seed, "training starts", static_cast<std::uint64_t>(number))));
-      targets.col(s) = problem.target(truths[face]);
-    }
+    Matrix<float> starts, targets;
+    place(problem, truths, 0, starts, targets);
+    if (options_.fresh)
+      problem.on_renew = [&](int stage, const std::vector<DescentMap<float>>& maps,
+                             Matrix<float>& states, Matrix<float>& further) {
+        look_at_fresh(stage, problem);
+        std::vector<Shape> drawn;
+        for (const TrainingFace& face : fresh_) drawn.push_back(face.truth);
+        place(problem, drawn, stage, states, further);
+        for (std::size_t k = 0; k < maps.size(); ++k)
+          advance(problem, static_cast<int>(k), maps[k], states);
+      };
 
     Descent descent;
     double dev_error = std::numeric_limits<double>::quiet_NaN();
@@ -238,6 +246,34 @@ class Trainer {
     for (std::size_t i = 0; i < descent.stages.size(); ++i)
       descent.stages[i].stage = descent.trained.summary.stages[i];
     return descent;
+  }
+
+  // Starts and targets of all samples; `round`: how many sets of faces came before.
+  void place(const FaceProblem& problem, const std::vector<Shape>& truths, int round,
+             Matrix<float>& starts, Matrix<float>& targets) {
+    starts.resize(problem.state_size(), problem.samples());
+    targets.resize(problem.state_size(), problem.samples());
+    for (Index s = 0; s < problem.samples(); ++s) {
+      const auto face = static_cast<std::size_t>(problem.face(s));
+      const Index k = s % options_.starts,
+                  number = (round * share_.all + number_of(problem.face(s))) * options_.starts + k;
+      starts.col(s) = problem.start(
+          start(faces()[face], truths[face], static_cast<int>(k),
+                Random(options_.seed, "training starts", static_cast<std::uint64_t>(number))));
+      targets.col(s) = problem.target(truths[face]);
+    }
+  }
+
+  void look_at_fresh(int stage, FaceProblem& problem) {
+    fresh_.clear();  // before there are new ones: there may be no room for both
+    fresh_ = options_.fresh(stage);
+    if (fresh_.size() != own_.size())
+      throw Error(
+          formatted("{} new faces for stage {}, expected {}", fresh_.size(), stage, own_.size()));
+    check(fresh_, "new face", mean_.cols());
+    for (const TrainingFace& face : fresh_)
+      if (!face.truth.allFinite()) throw Error(kAllPoints);
+    problem.look_at(faces());
   }
 
   // The mean over the faces of the first start's.
@@ -266,7 +302,7 @@ class Trainer {
     Shape missing(2, mean_.cols());
     for (std::size_t i = 0; i < own_.size(); ++i) {
       const auto x = states.col(static_cast<Index>(i) * options_.starts);
-      shape_difference(x, faces_[i].truth,
+      shape_difference(x, faces()[i].truth,
                        Eigen::Map<Vector<float>>(missing.data(), missing.size()));
       Eigen::Vector2d mean = Eigen::Vector2d::Zero();
       double length = 0, known = 0;
@@ -298,7 +334,7 @@ class Trainer {
   std::vector<Shape> held_out_points(const Matrix<float>& states) const {
     std::vector<Shape> found;
     Shape points(2, mean_.cols());
-    for (std::size_t i = 0; i < faces_.size(); ++i) {
+    for (std::size_t i = 0; i < faces().size(); ++i) {
       found.push_back(Shape::Zero(2, mean_.cols()));
       for (int k = 0; k < options_.starts; ++k) {
         const auto x = states.col(static_cast<Index>(i) * options_.starts + k);
@@ -393,17 +429,21 @@ class Trainer {
       dev_states_.col(static_cast<Index>(i)) = dev_problem_->start(dev_frame(i));
   }
 
-  double advance_dev(int stage, const DescentMap<float>& map) {
-    pool_.run(dev_states_.cols(), [&](Index i, int) {
-      StageBuffers<float> buffers(map.feature_size(), map.rank(), map.delta_size(),
-                                  dev_states_.rows());
+  void advance(const FaceProblem& problem, int stage, const DescentMap<float>& map,
+               Matrix<float>& states) {
+    pool_.run(states.cols(), [&](Index i, int) {
+      StageBuffers<float> buffers(map.feature_size(), map.rank(), map.delta_size(), states.rows());
       stage_update<float>(
-          map, stage, dev_states_.col(i), buffers,
-          [&](int k, const auto& x, auto&& out) { dev_problem_->features(i, k, x, out); },
+          map, stage, states.col(i), buffers,
+          [&](int k, const auto& x, auto&& out) { problem.features(i, k, x, out); },
           [&](int k, const auto& x, const auto& delta, auto&& out) {
-            dev_problem_->step(k, x, delta, out);
+            problem.step(k, x, delta, out);
           });
     });
+  }
+
+  double advance_dev(int stage, const DescentMap<float>& map) {
+    advance(*dev_problem_, stage, map, dev_states_);
     return mean_dev_error();
   }
 
@@ -427,7 +467,7 @@ class Trainer {
   }
 
   Confidence confidence(const Model& model, const TrainerObserver& observer) {
-    return learn_confidence(model, faces_, options_.seed, pool_,
+    return learn_confidence(model, faces(), options_.seed, pool_,
                             telling(observer, "learning the score"), options_.communicator);
   }
 
@@ -438,7 +478,7 @@ class Trainer {
     using Clock = std::chrono::steady_clock;
     return [this, &observer, activity, begin = Clock::now()](double share) {
       const int stages = static_cast<int>(options_.recipe.stages.size());
-      const auto count = static_cast<Index>(faces_.size());
+      const auto count = static_cast<Index>(faces().size());
       const double spent = std::chrono::duration<double>(Clock::now() - begin).count();
       observer.progress({stages - 1, stages, static_cast<Index>(share * static_cast<double>(count)),
                          count, activity, share > 0 ? spent * (1 - share) / share : 0});
@@ -449,13 +489,13 @@ class Trainer {
   float typical_step(const Model& model) {
     ShapeDescent descent(model);
     std::vector<float> steps;
-    const auto all = ranks_.share_of(static_cast<Index>(faces_.size())).all;
+    const auto all = ranks_.share_of(static_cast<Index>(faces().size())).all;
     const auto stride = static_cast<std::size_t>(std::max<Index>(1, all / 200));
     ranks_.together([&] {
-      for (std::size_t i = 0; i < faces_.size(); i += stride) {
-        const Shape truth = complete(faces_[i].truth, mean_);
-        steps.push_back(descent.run(faces_[i].picture,
-                                    start(faces_[i], truth, 0, Random(options_.seed, "step", i))));
+      for (std::size_t i = 0; i < faces().size(); i += stride) {
+        const Shape truth = complete(faces()[i].truth, mean_);
+        steps.push_back(descent.run(faces()[i].picture,
+                                    start(faces()[i], truth, 0, Random(options_.seed, "step", i))));
       }
     });
     steps = ranks_.gather(steps);
@@ -471,7 +511,7 @@ class Trainer {
   const detail::Ranks::Share share_;        // of the faces of all ranks
   const KnownFaces known_;                  // of all ranks
   const std::vector<TrainingFace> turned_;  // with turned copies, where there are any
-  const std::vector<TrainingFace>& faces_;  // to learn from: with these copies
+  std::vector<TrainingFace> fresh_;         // those of the stage at hand, where they are new
   Shape mean_;
   std::vector<BoxConvention> boxes_;
   std::vector<std::size_t> detector_of_;  // for each of boxes_, its place in options_.detectors

@@ -96,6 +96,8 @@ void TrainerOptions::validate() const {
           formatted("a turned copy counts {}, expected 0 to 100", turned_weight));
   require(turned >= 0 && turned <= 100,
           formatted("{} turned copies of each face, expected 0 to 100", turned));
+  require(!fresh || (turned == 0 && checkpoint.empty()),
+          "faces that are new in every stage go neither with turned copies nor with a checkpoint");
   require(!penalties.empty(), "no penalty is given, expected at least one");
   require(robust >= 0, formatted("the robust error is {}, expected 0 or more", robust));
 }

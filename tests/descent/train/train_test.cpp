@@ -6,12 +6,17 @@
 #include <cmath>
 #include <limits>
 
+#include "sdm/base/error.h"
 #include "sdm/descent/solve.h"
 #include "tests/descent/problems.h"
 #include "tests/descent/train/naive.h"
+#include "tests/temporary_folder.h"
 
 namespace sdm {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 TrainOptions plain(int stages, double lambda) {
   TrainOptions options;
@@ -499,6 +504,54 @@ TEST(Train, GivesZeroMapsOnceEverySampleHasArrived) {
   const auto result = train(problem, problem.targets, problem.targets);
   for (const auto& map : result.cascade.maps) EXPECT_EQ(map.matrix().norm(), 0);
   EXPECT_EQ(result.summary.stages.back().error_after, 0);
+}
+
+// New samples before every stage but the first.
+struct RenewedProblem : TanhProblem<double> {
+  using TanhProblem::TanhProblem;
+  mutable std::vector<int> renewed;
+  Matrix<double> others, their_targets;
+
+  bool renew(int stage, const std::vector<DescentMap<double>>& maps, Matrix<double>& states,
+             Matrix<double>& new_targets) const {
+    renewed.push_back(stage);
+    EXPECT_EQ(maps.size(), static_cast<std::size_t>(stage));
+    states = others;
+    new_targets = their_targets;
+    return true;
+  }
+};
+
+TEST(Train, LearnsAStageFromNewSamplesWhereTheProblemHasSome) {
+  RenewedProblem problem(3, 12, 90, false, 5);
+  const TanhProblem<double> other(3, 12, 90, false, 6);
+  problem.others = other.starts;
+  problem.their_targets = other.targets;
+  TrainOptions options;
+  options.stages = 2;
+  const auto both = train(problem, problem.starts, problem.targets, options);
+  EXPECT_EQ(problem.renewed, std::vector<int>{1});
+  options.stages = 1;
+  const auto first = train(problem, problem.starts, problem.targets, options);
+  const auto second = train(problem, other.starts, other.targets, options);
+  EXPECT_EQ(both.cascade.maps[0].right(), first.cascade.maps[0].right());
+  EXPECT_EQ(both.cascade.maps[1].right(), second.cascade.maps[0].right());
+  EXPECT_EQ(both.states, second.states);
+  EXPECT_DOUBLE_EQ(both.summary.stages[1].error_before, second.summary.stages[0].error_before);
+}
+
+TEST(Train, RefusesNewSamplesOfAnotherNumberAndACheckpointOfThem) {
+  RenewedProblem problem(3, 12, 90, false, 5);
+  problem.others = problem.starts;
+  problem.their_targets = problem.targets.leftCols(89);
+  TrainOptions options;
+  options.stages = 2;
+  const auto run = [&] { train(problem, problem.starts, problem.targets, options); };
+  EXPECT_THAT(run, ThrowsMessage<Error>(HasSubstr("there are 89 new targets")));
+  problem.their_targets = problem.targets;
+  const TemporaryFolder folder;
+  options.checkpoint = folder / "checkpoint";
+  EXPECT_THAT(run, ThrowsMessage<Error>(HasSubstr("a checkpoint does not hold")));
 }
 
 }  // namespace

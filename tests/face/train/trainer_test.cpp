@@ -69,6 +69,41 @@ TEST(ATrainedModel, HardlySuffersIfThirtyPercentOfThePointsAreMissing) {
   EXPECT_LT(mean_error(trained.model, faces), 1.1 * mean_error(drawn_training().model, faces));
 }
 
+TEST(ATrainedModel, LearnsEveryStageFromFacesThatAreNew) {
+  TrainerOptions options = drawn_options();
+  std::vector<int> stages;
+  options.fresh = [&](int stage) {
+    stages.push_back(stage);
+    return drawn_faces(60, 100 + static_cast<std::uint64_t>(stage));
+  };
+  const auto faces = drawn_faces(60, 1);
+  const TrainedFace trained = train(faces, {}, options);
+  ASSERT_GT(trained.stages.size(), 1U);
+  std::vector<int> further;
+  for (int stage = 1; stage < static_cast<int>(trained.stages.size()); ++stage)
+    further.push_back(stage);
+  EXPECT_EQ(stages, further);
+  const auto others = drawn_faces(60, 3);
+  const double fresh = mean_error(trained.model, others);
+  options.threads = 3;
+  EXPECT_EQ(io::to_bytes(train(faces, {}, options).model.to_model()),
+            io::to_bytes(trained.model.to_model()));
+  options.fresh = {};
+  // As many faces at once in memory, more of them in all.
+  EXPECT_LT(fresh, mean_error(train(faces, {}, options).model, others));
+}
+
+TEST(ATrainedModel, RefusesNewFacesThatItCannotLearnFrom) {
+  TrainerOptions options = drawn_options();
+  const auto run = [&] { train(drawn_faces(30, 1), {}, options); };
+  options.fresh = [](int) { return drawn_faces(29, 2); };
+  EXPECT_THAT(run, ThrowsMessage<Error>(HasSubstr("29 new faces for stage 1, expected 30")));
+  options.fresh = [](int) { return with_missing_points(drawn_faces(30, 2), 0.1); };
+  EXPECT_THAT(run, ThrowsMessage<Error>(HasSubstr("a point is not known")));
+  options.turned = 1;
+  EXPECT_THAT(run, ThrowsMessage<Error>(HasSubstr("turned copies")));
+}
+
 TEST(ATrainedModel, KeepsOnlyTheStagesThatLowerTheHeldOutError) {
   const auto faces = drawn_faces(40, 4);
   TrainerOptions options = drawn_options();

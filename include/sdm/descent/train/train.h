@@ -185,6 +185,8 @@ class AnyProblem {
   virtual std::vector<Index> moved(int stage) const = 0;
   virtual Symmetry symmetry(int stage) const = 0;
   virtual void learned(int stage, const DescentMap<Scalar>& map) const = 0;
+  virtual bool renew(int stage, const std::vector<DescentMap<Scalar>>& maps, Matrix<Scalar>& states,
+                     Matrix<Scalar>& targets) const = 0;
 };
 
 template <Problem P>
@@ -253,6 +255,18 @@ class ProblemAdapter final : public AnyProblem<typename P::Scalar> {
                   "`learned` of this problem cannot be called as `void learned(int stage, const "
                   "DescentMap<Scalar>& map) const`");
     if constexpr (callable) p_.learned(stage, map);
+  }
+  bool renew([[maybe_unused]] int stage,
+             [[maybe_unused]] const std::vector<DescentMap<Scalar>>& maps,
+             [[maybe_unused]] Matrix<Scalar>& states,
+             [[maybe_unused]] Matrix<Scalar>& targets) const override {
+    constexpr bool callable = requires(const P& p) { bool(p.renew(stage, maps, states, targets)); };
+    static_assert(callable || !has_renew<P>,
+                  "`renew` of this problem cannot be called as `bool renew(int stage, const "
+                  "std::vector<DescentMap<Scalar>>& maps, Matrix<Scalar>& states, Matrix<Scalar>& "
+                  "targets) const`");
+    if constexpr (callable) return p_.renew(stage, maps, states, targets);
+    return false;
   }
 
  private:

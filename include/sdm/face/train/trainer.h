@@ -48,6 +48,11 @@ struct TrainerOptions {
   double turned_weight = 1;  // of a copy, where its face counts 1
   std::vector<int> outline{};
 
+  /// Faces for every stage but the first, as many as are given, in place of them: drawn ones never
+  /// run out. A stage then learns from faces that no map before it has seen. All points must be
+  /// known; not with turned copies, nor with a checkpoint.
+  std::function<std::vector<TrainingFace>(int stage)> fresh{};
+
   int folds = 4;
   bool cross_fit = true;
   /// Relative ridge penalty of each stage, the last one for all further stages.
