@@ -19,13 +19,17 @@ Canvas::Canvas(const Recipe& recipe, Eigen::Index points)
       channels_(recipe.canvas_size(), recipe.canvas_size()),
       points_(2, points) {}
 
-void Canvas::draw(image::ByteView grey, const Similarity& similarity) {
+void Canvas::start(image::ByteView grey) {
+  grey_ = grey;
+  is_new_ = true;
+}
+
+void Canvas::draw(const Similarity& similarity) {
   const double centre = 0.5 * (pixels_.width() - 1), unit = recipe_->unit;
   const double a = static_cast<double>(similarity.a) / unit,
                b = static_cast<double>(similarity.b) / unit;
   map_ << a, -b, static_cast<double>(similarity.x) - (a - b) * centre,  //
       b, a, static_cast<double>(similarity.y) - (a + b) * centre;
-  grey_ = grey;
   drawn_ = {};
 }
 
@@ -33,10 +37,11 @@ void Canvas::draw(const Window& window) {
   drawn_ = window;
   image::AffineMap map = map_;
   map.col(2) += map.leftCols<2>() * Eigen::Vector2d(window.left, window.top);
-  const image::ImageView<float> part =
+  const image::ImageView<std::int16_t> part =
       pixels_.view().crop(0, 0, window.right - window.left, window.bottom - window.top);
-  resample_(grey_, map, part);
-  image::gradient_channels(image::FloatView(part), channels_);
+  resample_(grey_, map, part, !is_new_);
+  is_new_ = false;
+  image::gradient_channels(image::PartsView(part), channels_);
 }
 
 Canvas::Window Canvas::touched(Eigen::Index count, float half, float more) const {

@@ -17,8 +17,9 @@ class Canvas {
   /// For shapes of so many points. The recipe must outlive it.
   Canvas(const Recipe& recipe, Eigen::Index points);
 
-  /// The picture must stay until the last description: only what patches touch is drawn.
-  void draw(image::ByteView grey, const Similarity& similarity);
+  /// Takes a picture, which must stay until the last description: only what patches touch is drawn.
+  void start(image::ByteView grey);
+  void draw(const Similarity& similarity);
   /// The patches of a stage at those of all points (face coordinates) that it sees, one after the
   /// other. `coarse`: on whole pixels, whatever the recipe says, in less than half the time.
   void describe(int stage, const Eigen::Ref<const Shape>& face, std::span<float> out,
@@ -41,9 +42,10 @@ class Canvas {
 
   const Recipe* recipe_;
   image::ByteView grey_;
+  bool is_new_ = true;  // nothing of the picture has been drawn
   image::AffineMap map_;
   Window drawn_;
-  image::Image<float> pixels_;
+  image::Image<std::int16_t> pixels_;
   image::Resampler resample_;
   image::GradientChannels channels_;
   Shape points_;

@@ -40,13 +40,13 @@ Index StageFeatures::patches_size() const {
 void StageFeatures::start(image::ByteView grey) {
   if (grey.empty())
     throw Error(formatted("the picture is {} x {}, expected some pixels", grey.width, grey.height));
-  grey_ = grey;
+  canvas_.start(grey);
   is_drawn_ = false;
 }
 
 void StageFeatures::operator()(int stage, ConstVectorRef<float> state, VectorRef<float> out) {
   const Similarity similarity = similarity_of(state);
-  if (!is_drawn_ || similarity != drawn_) canvas_.draw(grey_, similarity);
+  if (!is_drawn_ || similarity != drawn_) canvas_.draw(similarity);
   is_drawn_ = true;
   drawn_ = similarity;
 

@@ -38,7 +38,6 @@ class StageFeatures {
   Canvas canvas_;
   std::vector<Folding> foldings_;  // of the stages
   std::vector<float> steps_;
-  image::ByteView grey_;
   Similarity drawn_;
   bool is_drawn_ = false;
   std::vector<float> patches_, sums_, differences_;

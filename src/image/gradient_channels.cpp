@@ -37,11 +37,11 @@ constexpr int kStripe = 192;
 constexpr int kPad = 64;
 using Row = std::int16_t[1 + kStripe + 1 + kPad];
 
-// Pixels in kPixel parts of a grey level.
-constexpr int kPixel = scalar::kPixelParts;
+constexpr int kPixel = kPixelParts;
 std::int16_t rounded(float v) {
   return std::int16_t(std::lrintf(std::clamp(kPixel * v, -32768.F, 32767.F)));
 }
+std::int16_t rounded(std::int16_t v) { return v; }
 std::int16_t rounded(std::uint8_t v) { return std::int16_t(kPixel * v); }
 void load(const float* p, std::int16_t* out) {
   const hn::Rebind<std::int16_t, Wide> narrow;
@@ -52,6 +52,10 @@ void load(const float* p, std::int16_t* out) {
   const auto sum = hn::MulAdd(hn::LoadU(Wide(), p), hn::Set(Wide(), float(kPixel)), rounder);
   const auto v = hn::Sub(hn::BitCast(whole, sum), hn::BitCast(whole, rounder));
   hn::StoreU(hn::DemoteTo(narrow, v), narrow, out);
+}
+void load(const std::int16_t* p, std::int16_t* out) {
+  const hn::Rebind<std::int16_t, Wide> narrow;
+  hn::StoreU(hn::LoadU(narrow, p), narrow, out);
 }
 void load(const std::uint8_t* p, std::int16_t* out) {
   const hn::Rebind<std::int16_t, Wide> narrow;
@@ -163,6 +167,7 @@ void channels_of(ImageView<const T> src, GradientChannels& channels) {
 #endif
 
 void channels_of_float(FloatView src, GradientChannels& channels) { channels_of(src, channels); }
+void channels_of_parts(PartsView src, GradientChannels& channels) { channels_of(src, channels); }
 void channels_of_byte(ByteView src, GradientChannels& channels) { channels_of(src, channels); }
 
 }  // namespace
@@ -173,6 +178,7 @@ HWY_AFTER_NAMESPACE();
 namespace sdm::image {
 namespace {
 HWY_EXPORT(channels_of_float);
+HWY_EXPORT(channels_of_parts);
 HWY_EXPORT(channels_of_byte);
 }  // namespace
 
@@ -202,6 +208,10 @@ void GradientChannels::reset(int width, int height) {
 void gradient_channels(FloatView src, GradientChannels& channels) {
   channels.reset(src.width, src.height);
   HWY_DYNAMIC_DISPATCH(channels_of_float)(src, channels);
+}
+void gradient_channels(PartsView src, GradientChannels& channels) {
+  channels.reset(src.width, src.height);
+  HWY_DYNAMIC_DISPATCH(channels_of_parts)(src, channels);
 }
 void gradient_channels(ByteView src, GradientChannels& channels) {
   channels.reset(src.width, src.height);

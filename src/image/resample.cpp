@@ -104,12 +104,8 @@ std::size_t region_size(int width, int height) {
   return std::size_t(side * side);
 }
 
-// Pixels [first, last) along an axis, first a multiple of the step.
-struct Range {
-  int first, last;
-};
-
-Range needed(double low, double high, int step, int size) {
+/// The pixels along an axis that show [low, high], in whole steps.
+Resampler::Range needed(double low, double high, int step, int size) {
   auto whole = [&](double v) { return int(std::clamp(std::floor(v / step), 0.0, 1e9 / step)); };
   const int last = std::min((whole(std::min(high, double(size))) + 2) * step, size / step * step);
   // A region that lies outside the picture still needs its border pixels.
@@ -132,10 +128,12 @@ Resampler::Resampler(int max_width, int max_height) {
   region_.resize(region_size(max_width, max_height));
 }
 
-void Resampler::operator()(ByteView src, const AffineMap& map, ImageView<float> dst) {
+template <class T>
+void Resampler::draw(ByteView src, const AffineMap& map, ImageView<T> dst, bool is_same) {
   checks::source(src.width, src.height);
   checks::map({map.data(), 6});
   const double scale = std::sqrt(std::abs(map(0, 0) * map(1, 1) - map(0, 1) * map(1, 0)));
+  if (!is_same) step_ = 0;
   int step = 1;
   while (scale >= 2 * step && 2 * step <= std::min({src.width, src.height, 256})) step *= 2;
   if (step == 1 || dst.empty()) return warp_affine(src, map, dst);
@@ -146,17 +144,35 @@ void Resampler::operator()(ByteView src, const AffineMap& map, ImageView<float> 
   corners = (map.leftCols<2>() * corners).colwise() + map.col(2);
   const Range x = needed(corners.row(0).minCoeff(), corners.row(0).maxCoeff(), step, src.width);
   const Range y = needed(corners.row(1).minCoeff(), corners.row(1).maxCoeff(), step, src.height);
-  const int width = (x.last - x.first) / step, height = (y.last - y.first) / step;
-  const std::size_t size = std::size_t(width) * std::size_t(height);
-  if (size > region_.size()) region_.resize(size);
-  const ImageView<std::uint8_t> region(region_.data(), width, height);
-  shrink(src.crop(x.first, y.first, x.last - x.first, y.last - y.first), step, region);
+  if (step != step_ || !x_.holds(x) || !y_.holds(y)) shrink_region(src, x, y, step);
+  const ByteView region = region_view_.crop((x.first - x_.first) / step, (y.first - y_.first) / step,
+                                            x.size() / step, y.size() / step);
 
   // The centre of a shrunk pixel is the middle of the pixels it stands for.
   AffineMap onto_region = map / step;
   onto_region(0, 2) -= (x.first + 0.5 * (step - 1)) / step;
   onto_region(1, 2) -= (y.first + 0.5 * (step - 1)) / step;
-  warp_affine(ByteView(region), onto_region, dst);
+  warp_affine(region, onto_region, dst);
+}
+
+void Resampler::shrink_region(ByteView src, Range x, Range y, int step) {
+  step_ = step;
+  x_ = x;
+  y_ = y;
+  const int width = x.size() / step, height = y.size() / step;
+  const std::size_t size = std::size_t(width) * std::size_t(height);
+  if (size > region_.size()) region_.resize(size);
+  const ImageView<std::uint8_t> region(region_.data(), width, height);
+  shrink(src.crop(x.first, y.first, x.size(), y.size()), step, region);
+  region_view_ = region;
+}
+
+void Resampler::operator()(ByteView src, const AffineMap& map, ImageView<float> dst, bool is_same) {
+  draw(src, map, dst, is_same);
+}
+void Resampler::operator()(ByteView src, const AffineMap& map, ImageView<std::int16_t> dst,
+                           bool is_same) {
+  draw(src, map, dst, is_same);
 }
 
 }  // namespace sdm::image

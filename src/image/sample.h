@@ -35,6 +35,9 @@ float sample(ImageView<const T> src, float x, float y, Border border) {
 }
 
 inline void store(float value, float& pixel) { pixel = value; }
+inline void store(float value, std::int16_t& pixel) {
+  pixel = std::int16_t(std::lrintf(kPixelParts * std::clamp(value, -256.f, 255.99f)));
+}
 inline void store(float value, std::uint8_t& pixel) {
   pixel = std::uint8_t(std::lrintf(std::clamp(value, 0.f, 255.f)));
 }

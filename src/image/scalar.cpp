@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "image/checks.h"
 #include "image/sample.h"
@@ -78,9 +79,11 @@ void votes(ImageView<const T> src, int x, int y, float* bin) {
 template <class T>
 void whole_votes(ImageView<const T> src, int x, int y, int* bin) {
   const auto pixel = [&](int u, int v) {
-    const float parts =
-        kPixelParts * float(src(std::clamp(u, 0, src.width - 1), std::clamp(v, 0, src.height - 1)));
-    return int(std::lrintf(parts));
+    const T value = src(std::clamp(u, 0, src.width - 1), std::clamp(v, 0, src.height - 1));
+    if constexpr (std::is_same_v<T, std::int16_t>)
+      return int(value);
+    else
+      return int(std::lrintf(kPixelParts * float(value)));
   };
   const int gx = pixel(x + 1, y) - pixel(x - 1, y), gy = pixel(x, y + 1) - pixel(x, y - 1);
   const int surplus = std::abs(gx) - std::abs(gy), shared = std::min(std::abs(gx), std::abs(gy));
@@ -227,6 +230,9 @@ void to_grey(ImageView<const std::uint16_t> src, ImageView<std::uint8_t> dst) {
 void warp_affine(ByteView src, const AffineMap& map, ImageView<float> dst, Border border) {
   affine(src, map, dst, border);
 }
+void warp_affine(ByteView src, const AffineMap& map, ImageView<std::int16_t> dst, Border border) {
+  affine(src, map, dst, border);
+}
 void warp_affine(ByteView src, const AffineMap& map, ImageView<std::uint8_t> dst, Border border) {
   affine(src, map, dst, border);
 }
@@ -234,6 +240,10 @@ void warp_affine(FloatView src, const AffineMap& map, ImageView<float> dst, Bord
   affine(src, map, dst, border);
 }
 void warp_projective(ByteView src, const ProjectiveMap& map, ImageView<float> dst, Border border) {
+  projective(src, map, dst, border);
+}
+void warp_projective(ByteView src, const ProjectiveMap& map, ImageView<std::int16_t> dst,
+                     Border border) {
   projective(src, map, dst, border);
 }
 void warp_projective(ByteView src, const ProjectiveMap& map, ImageView<std::uint8_t> dst,
@@ -259,6 +269,7 @@ void shrink(ByteView src, int factor, ImageView<std::uint8_t> dst) {
 }
 
 void gradient_channels(FloatView src, GradientChannels& channels) { channels_of(src, channels); }
+void gradient_channels(PartsView src, GradientChannels& channels) { channels_of(src, channels); }
 void gradient_channels(ByteView src, GradientChannels& channels) { channels_of(src, channels); }
 
 void hog(const GradientChannels& channels, const Eigen::Ref<const Eigen::Matrix2Xf>& points,

@@ -15,10 +15,14 @@ void to_grey(const ColourView<std::uint16_t>& src, ImageView<std::uint8_t> dst);
 void to_grey(ImageView<const std::uint16_t> src, ImageView<std::uint8_t> dst);
 
 void warp_affine(ByteView src, const AffineMap& map, ImageView<float> dst, Border border = {});
+void warp_affine(ByteView src, const AffineMap& map, ImageView<std::int16_t> dst,
+                 Border border = {});
 void warp_affine(ByteView src, const AffineMap& map, ImageView<std::uint8_t> dst,
                  Border border = {});
 void warp_affine(FloatView src, const AffineMap& map, ImageView<float> dst, Border border = {});
 void warp_projective(ByteView src, const ProjectiveMap& map, ImageView<float> dst,
+                     Border border = {});
+void warp_projective(ByteView src, const ProjectiveMap& map, ImageView<std::int16_t> dst,
                      Border border = {});
 void warp_projective(ByteView src, const ProjectiveMap& map, ImageView<std::uint8_t> dst,
                      Border border = {});
@@ -27,10 +31,11 @@ void warp_projective(FloatView src, const ProjectiveMap& map, ImageView<float> d
 
 void shrink(ByteView src, int factor, ImageView<std::uint8_t> dst);
 
-/// Pixels are rounded to this part of a grey level, so that a difference of two is in 1/256 grey
+/// Pixels are rounded to kPixelParts of a grey level, so that a difference of two is in 1/256 grey
 /// level per pixel; sqrt(2) - 1 in 1/32768.
-inline constexpr std::int16_t kPixelParts = 128, kRootLess1 = 13573;
+inline constexpr std::int16_t kRootLess1 = 13573;
 void gradient_channels(FloatView src, GradientChannels& channels);
+void gradient_channels(PartsView src, GradientChannels& channels);
 void gradient_channels(ByteView src, GradientChannels& channels);
 
 void hog(const GradientChannels& channels, const Eigen::Ref<const Eigen::Matrix2Xf>& points,

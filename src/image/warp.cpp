@@ -25,6 +25,10 @@ using I = hn::RebindToSigned<F>;
 using VF = hn::Vec<F>;
 using VI = hn::Vec<I>;
 
+// At 1.5 x 2^23 a float has no room for a fraction: adding it rounds, and leaves the whole number
+// in the low bits, where a conversion takes several instructions.
+constexpr float kRounder = 12582912;
+
 VF lerp(VF a, VF b, VF t) { return hn::MulAdd(t, hn::Sub(b, a), a); }
 
 // NaN becomes 0.
@@ -57,10 +61,13 @@ class Sampler {
                                     hn::And(hn::Ge(y, zero), hn::Le(y, bottom_))));
   }
 
-  // The vector of samples from the i-th on.
+  // The vector of samples from the i-th on; kInside: known to lie in the picture.
+  template <bool kInside>
   void place(int i, VF x, VF y) {
-    x = clamp(x, right_);
-    y = clamp(y, bottom_);
+    if constexpr (!kInside) {
+      x = clamp(x, right_);
+      y = clamp(y, bottom_);
+    }
     const VF left = hn::Min(before(x), last_x_), top = hn::Min(before(y), last_y_);
     hn::StoreU(hn::Sub(x, hn::Sub(left, rounder())), F(), part_x_ + i);
     hn::StoreU(hn::Sub(y, hn::Sub(top, rounder())), F(), part_y_ + i);
@@ -83,9 +90,6 @@ class Sampler {
   }
 
  private:
-  // At 1.5 x 2^23 a float has no room for a fraction: adding it rounds, and leaves the whole number
-  // in the low bits, where a conversion takes several instructions.
-  static constexpr float kRounder = 12582912;
   static VF rounder() { return hn::Set(F(), kRounder); }
   // The pixel before, kRounder added; for a whole number it or the one before, which interpolate
   // alike.
@@ -128,6 +132,13 @@ class Sampler {
   Quad quads_[kMost];
 };
 
+void store_vector(VF v, std::int16_t* out) {
+  const hn::Rebind<std::int16_t, F> parts;
+  const VF rounder = hn::Set(F(), kRounder);
+  const VF sum = hn::MulAdd(v, hn::Set(F(), float(kPixelParts)), rounder);
+  const VI whole = hn::Sub(hn::BitCast(I(), sum), hn::BitCast(I(), rounder));
+  hn::StoreU(hn::DemoteTo(parts, whole), parts, out);
+}
 void store_vector(VF v, float* out) { hn::StoreU(v, F(), out); }
 void store_vector(VF v, std::uint8_t* out) {
   const hn::Rebind<std::uint8_t, F> bytes;
@@ -161,11 +172,22 @@ void warp(ImageView<const S> src, const ProjectiveMap& map, ImageView<D> dst, Bo
       const int start = std::min(first, dst.width - lanes), end = first + count;
       const auto vector_at = [&](int i) { return std::min(start + i, end - lanes); };
       VF x, y;
-      for (int i = 0; start + i < end; i += lanes) {
-        const int u = vector_at(i);
+      const auto place = [&](auto inside) HWY_ATTR {
+        for (int i = 0; start + i < end; i += lanes) {
+          const int u = vector_at(i);
+          locate(u, x, y);
+          sampler.template place<decltype(inside)::value>(u - start, x, y);
+        }
+      };
+      // What an affine map shows between two places inside the picture is inside.
+      const auto shows_inside = [&](int u) HWY_ATTR {
         locate(u, x, y);
-        sampler.place(u - start, x, y);
-      }
+        return sampler.inside(x, y);
+      };
+      if (!kProjective && shows_inside(start) && shows_inside(end - lanes))
+        place(std::true_type());
+      else
+        place(std::false_type());
       sampler.fetch(end - start);
       for (int i = 0; start + i < end; i += lanes) {
         const int u = vector_at(i);
@@ -204,6 +226,10 @@ void warp_byte_float(ByteView src, const ProjectiveMap& map, bool projective, Im
                      Border border) {
   warp(src, map, projective, dst, border);
 }
+void warp_byte_parts(ByteView src, const ProjectiveMap& map, bool projective,
+                     ImageView<std::int16_t> dst, Border border) {
+  warp(src, map, projective, dst, border);
+}
 void warp_byte_byte(ByteView src, const ProjectiveMap& map, bool projective,
                     ImageView<std::uint8_t> dst, Border border) {
   warp(src, map, projective, dst, border);
@@ -222,12 +248,17 @@ namespace sdm::image {
 namespace {
 
 HWY_EXPORT(warp_byte_float);
+HWY_EXPORT(warp_byte_parts);
 HWY_EXPORT(warp_byte_byte);
 HWY_EXPORT(warp_float_float);
 
 void dispatch(ByteView src, const ProjectiveMap& map, bool projective, ImageView<float> dst,
               Border border) {
   HWY_DYNAMIC_DISPATCH(warp_byte_float)(src, map, projective, dst, border);
+}
+void dispatch(ByteView src, const ProjectiveMap& map, bool projective, ImageView<std::int16_t> dst,
+              Border border) {
+  HWY_DYNAMIC_DISPATCH(warp_byte_parts)(src, map, projective, dst, border);
 }
 void dispatch(ByteView src, const ProjectiveMap& map, bool projective, ImageView<std::uint8_t> dst,
               Border border) {
@@ -257,6 +288,9 @@ void projective(ImageView<const S> src, const ProjectiveMap& map, ImageView<D> d
 }  // namespace
 
 void warp_affine(ByteView src, const AffineMap& map, ImageView<float> dst, Border border) {
+  affine(src, map, dst, border);
+}
+void warp_affine(ByteView src, const AffineMap& map, ImageView<std::int16_t> dst, Border border) {
   affine(src, map, dst, border);
 }
 void warp_affine(ByteView src, const AffineMap& map, ImageView<std::uint8_t> dst, Border border) {

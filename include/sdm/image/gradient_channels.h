@@ -54,6 +54,7 @@ class GradientChannels {
 /// of a picture of another range overflow 16 bits). Throws: picture empty or larger than the room.
 /// Thread-safe on different channels. Allocates nothing. The same on every target.
 void gradient_channels(FloatView src, GradientChannels& channels);
+void gradient_channels(PartsView src, GradientChannels& channels);
 void gradient_channels(ByteView src, GradientChannels& channels);
 
 }  // namespace sdm::image

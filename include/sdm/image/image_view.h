@@ -63,7 +63,10 @@ class Image {
   std::vector<T> pixels_;
 };
 
+/// Pixels of 16 bits are in this part of a grey level.
+inline constexpr std::int16_t kPixelParts = 128;
 using ByteView = ImageView<const std::uint8_t>;
 using FloatView = ImageView<const float>;
+using PartsView = ImageView<const std::int16_t>;
 
 }  // namespace sdm::image

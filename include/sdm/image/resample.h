@@ -24,10 +24,28 @@ class Resampler {
   /// Room for outputs up to this size under any similarity; a stronger shear grows it on first use.
   Resampler(int max_width, int max_height);
 
+  /// `is_same`: the picture is that of the last call, so what was shrunk then need not be again.
   /// Throws as warp_affine. Allocates nothing (see the constructor).
-  void operator()(ByteView src, const AffineMap& map, ImageView<float> dst);
+  void operator()(ByteView src, const AffineMap& map, ImageView<float> dst, bool is_same = false);
+  void operator()(ByteView src, const AffineMap& map, ImageView<std::int16_t> dst,
+                  bool is_same = false);
+
+  /// Pixels [first, last) along an axis.
+  struct Range {
+    int first = 0, last = 0;
+
+    int size() const { return last - first; }
+    bool holds(const Range& other) const { return first <= other.first && other.last <= last; }
+  };
 
  private:
+  template <class T>
+  void draw(ByteView src, const AffineMap& map, ImageView<T> dst, bool is_same);
+  void shrink_region(ByteView src, Range x, Range y, int step);
+
+  int step_ = 0;  // of the shrunk region; 0: there is none
+  Range x_, y_;
+  ByteView region_view_;
   std::vector<std::uint8_t> region_;
 };
 

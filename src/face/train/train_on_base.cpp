@@ -395,7 +395,8 @@ class BaseTrainer {
     for (int i = 0; i < pool_.threads(); ++i) canvases.emplace_back(recipe, points_);
     pool_.run(samples(), [&](Index s, int worker) {
       Canvas& canvas = canvases[static_cast<std::size_t>(worker)];
-      canvas.draw(faces_[face_of(s)].picture, places_[static_cast<std::size_t>(s)]);
+      canvas.start(faces_[face_of(s)].picture);
+      canvas.draw(places_[static_cast<std::size_t>(s)]);
       canvas.describe(0, Eigen::Map<const Shape>(shapes_.col(s).data(), 2, points_),
                       {patches.col(s).data(), static_cast<std::size_t>(patches.rows())});
     });
