@@ -46,8 +46,20 @@ void Canvas::draw(const Window& window) {
 
 Canvas::Window Canvas::touched(Eigen::Index count, float half, float more) const {
   const int size = pixels_.width();
-  const auto points = points_.leftCols(count);
-  if (!points.allFinite()) return {0, 0, size, size};
+  // Two points at once, which Eigen's own reductions along rows do not. What is not finite has no
+  // zero for a product with zero.
+  using Two = Eigen::Array4f;
+  const auto two = [&](Eigen::Index i) { return Eigen::Map<const Two>(points_.col(i).data()); };
+  Two low, high, zero = Two::Zero();
+  low << points_.col(count - 1), points_.col(count - 1);
+  high = low;
+  zero = 0 * low;
+  for (Eigen::Index i = 0; i + 1 < count; i += 2) {
+    low = low.min(two(i));
+    high = high.max(two(i));
+    zero += 0 * two(i);
+  }
+  if (!(zero == 0).all()) return {0, 0, size, size};
   // Pixels are squares around their places, and a gradient looks at both neighbours.
   const auto first = [&](float low) {
     return static_cast<int>(
@@ -57,9 +69,9 @@ Canvas::Window Canvas::touched(Eigen::Index count, float half, float more) const
     return static_cast<int>(std::clamp(std::ceil(high + 0.5F + half) + 1 + more,
                                        static_cast<float>(begin + 1), static_cast<float>(size)));
   };
-  const Eigen::Vector2f low = points.rowwise().minCoeff(), high = points.rowwise().maxCoeff();
-  const int left = first(low.x()), top = first(low.y());
-  return {left, top, last(high.x(), left), last(high.y(), top)};
+  const int left = first(std::min(low[0], low[2])), top = first(std::min(low[1], low[3]));
+  return {left, top, last(std::max(high[0], high[2]), left),
+          last(std::max(high[1], high[3]), top)};
 }
 
 template <class T, class Hog>

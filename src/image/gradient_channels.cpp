@@ -41,7 +41,6 @@ constexpr int kPixel = kPixelParts;
 std::int16_t rounded(float v) {
   return std::int16_t(std::lrintf(std::clamp(kPixel * v, -32768.F, 32767.F)));
 }
-std::int16_t rounded(std::int16_t v) { return v; }
 std::int16_t rounded(std::uint8_t v) { return std::int16_t(kPixel * v); }
 void load(const float* p, std::int16_t* out) {
   const hn::Rebind<std::int16_t, Wide> narrow;
@@ -52,10 +51,6 @@ void load(const float* p, std::int16_t* out) {
   const auto sum = hn::MulAdd(hn::LoadU(Wide(), p), hn::Set(Wide(), float(kPixel)), rounder);
   const auto v = hn::Sub(hn::BitCast(whole, sum), hn::BitCast(whole, rounder));
   hn::StoreU(hn::DemoteTo(narrow, v), narrow, out);
-}
-void load(const std::int16_t* p, std::int16_t* out) {
-  const hn::Rebind<std::int16_t, Wide> narrow;
-  hn::StoreU(hn::LoadU(narrow, p), narrow, out);
 }
 void load(const std::uint8_t* p, std::int16_t* out) {
   const hn::Rebind<std::int16_t, Wide> narrow;
@@ -79,6 +74,13 @@ void load_row(ImageView<const T> src, int x, int y, int count, Row& out) {
     load(row + x + at, out + 1 + at);
   }
   out[1 + count] = rounded(row[std::min(x + count, src.width - 1)]);
+}
+
+void load_row(PartsView src, int x, int y, int count, Row& out) {
+  const std::int16_t* row = src.row(std::clamp(y, 0, src.height - 1));
+  out[0] = row[std::max(x - 1, 0)];
+  std::memcpy(out + 1, row + x, std::size_t(count) * sizeof(*row));
+  out[1 + count] = row[std::min(x + count, src.width - 1)];
 }
 
 // a and b become what interleaving their lanes gives, first half and second half of each block.

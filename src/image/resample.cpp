@@ -12,6 +12,7 @@
 #define HWY_TARGET_INCLUDE "image/resample.cpp"
 #include <hwy/foreach_target.h>
 //
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -20,6 +21,8 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
+constexpr int kAhead = 4;  // rows that are fetched before their turn
+
 // The next level of a pyramid. Two bytes side by side are the halves of one 16-bit number.
 void halve_rows(ByteView src, ImageView<std::uint8_t> dst) {
   const hn::ScalableTag<std::uint16_t> wide;
@@ -33,6 +36,12 @@ void halve_rows(ByteView src, ImageView<std::uint8_t> dst) {
   };
   for (int v = 0; v < dst.height; ++v) {
     const std::uint8_t *top = src.row(2 * v), *bottom = src.row(2 * v + 1);
+    // Rows of a large picture are too far apart for the processor to fetch the next ones by itself.
+    const int ahead = 2 * std::min(v + kAhead, dst.height - 1);
+    for (int x = 0; x < 2 * dst.width; x += 64) {
+      hwy::Prefetch(src.row(ahead) + x);
+      hwy::Prefetch(src.row(ahead + 1) + x);
+    }
     for (int i = 0; i < dst.width; i += lanes) {
       // The last vector ends with the row and repeats some of the one before.
       const int u = std::min(i, dst.width - lanes);
