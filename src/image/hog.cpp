@@ -89,23 +89,23 @@ void weighted_cells(const GradientChannels& channels, const Edges& xs, const Edg
     const Votes *upper = channels.row(ys.at[r]), *lower = upper + channels.stride();
     const VI upper_start = load(upper, x0, first), lower_start = load(lower, x0, first);
     const VF fy = hn::Set(F8(), ys.part[r]);
-    VF left = hn::Zero(F8());
-    for (int c = 0; c <= n; ++c) {
+    const auto column = [&](int x, VI from) HWY_ATTR {
+      const VI a = hn::Sub(hn::Sub(load(upper, x, first), upper_start), from);
+      const VI b = hn::Sub(hn::Sub(load(lower, x, first), lower_start), from);
+      return lerp(hn::ConvertTo(F8(), a), hn::ConvertTo(F8(), b), fy);
+    };
+    // Nothing lies before the first column.
+    VF left = hn::Mul(hn::Set(F8(), xs.part[0]), column(x0 + 1, top[0][1]));
+    for (int c = 1; c <= n; ++c) {
       const VF fx = hn::Set(F8(), xs.part[c]);
-      VF column[2];
-      for (int i = 0; i < 2; ++i) {
-        const int x = xs.at[c] + i;
-        const VI a = hn::Sub(hn::Sub(load(upper, x, first), upper_start), top[c][i]);
-        const VI b = hn::Sub(hn::Sub(load(lower, x, first), lower_start), top[c][i]);
-        column[i] = lerp(hn::ConvertTo(F8(), a), hn::ConvertTo(F8(), b), fy);
-      }
-      const VF here = lerp(column[0], column[1], fx);
-      if (r > 0 && c > 0) {
+      const int x = xs.at[c];
+      const VF here = lerp(column(x, top[c][0]), column(x + 1, top[c][1]), fx);
+      if (r > 0) {
         // Rounding may leave an empty cell a little under zero.
         const VF cell = hn::Sub(hn::Sub(here, left), hn::Sub(above[c], above[c - 1]));
         hn::StoreU(hn::Max(cell, hn::Zero(F8())), F8(), out + ((r - 1) * n + c - 1) * kBins);
       }
-      if (c > 0) above[c - 1] = left;
+      above[c - 1] = left;
       left = here;
     }
     above[n] = left;

@@ -77,6 +77,7 @@ class Sampler {
 
   void fetch(int count) {
     const S *upper = src_.data, *lower = src_.data + src_.stride;
+#pragma GCC unroll 8
     for (int i = 0; i < count; ++i) {
       quads_[i] = quad(upper + offset_[i], lower + offset_[i]);
     }
