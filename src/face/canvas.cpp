@@ -70,8 +70,7 @@ Canvas::Window Canvas::touched(Eigen::Index count, float half, float more) const
                                        static_cast<float>(begin + 1), static_cast<float>(size)));
   };
   const int left = first(std::min(low[0], low[2])), top = first(std::min(low[1], low[3]));
-  return {left, top, last(std::max(high[0], high[2]), left),
-          last(std::max(high[1], high[3]), top)};
+  return {left, top, last(std::max(high[0], high[2]), left), last(std::max(high[1], high[3]), top)};
 }
 
 template <class T, class Hog>

@@ -154,8 +154,8 @@ void Resampler::draw(ByteView src, const AffineMap& map, ImageView<T> dst, bool 
   const Range x = needed(corners.row(0).minCoeff(), corners.row(0).maxCoeff(), step, src.width);
   const Range y = needed(corners.row(1).minCoeff(), corners.row(1).maxCoeff(), step, src.height);
   if (step != step_ || !x_.holds(x) || !y_.holds(y)) shrink_region(src, x, y, step);
-  const ByteView region = region_view_.crop((x.first - x_.first) / step, (y.first - y_.first) / step,
-                                            x.size() / step, y.size() / step);
+  const ByteView region = region_view_.crop(
+      (x.first - x_.first) / step, (y.first - y_.first) / step, x.size() / step, y.size() / step);
 
   // The centre of a shrunk pixel is the middle of the pixels it stands for.
   AffineMap onto_region = map / step;

@@ -41,17 +41,22 @@ TEST(GradientChannels, OfAnySizeEqualTheirScalarTwin) {
     const auto floats = picture<float>(w, h, [&](int x, int y) {
       return std::min(255.0, whole(x, y) + 0.37 * std::sin(x + 2 * y));
     });
-    GradientChannels expected(w, h), expected_bytes(w, h), found(w, h), of_bytes(w, h);
+    const auto parts = picture<std::int16_t>(
+        w, h, [&](int x, int y) { return std::lrint(kPixelParts * floats(x, y)); });
+    GradientChannels expected(w, h), expected_bytes(w, h), found(w, h), of_bytes(w, h),
+        of_parts(w, h);
     scalar::gradient_channels(floats, expected);
     scalar::gradient_channels(whole, expected_bytes);
     on_every_target([&] {
       gradient_channels(floats, found);
       gradient_channels(bytes, of_bytes);
+      gradient_channels(parts, of_parts);
       for (int y = 0; y < floats.height(); ++y) {
         for (int x = 0; x < floats.width(); ++x) {
           for (int k = 0; k < kBins; ++k) {
             const double v = votes(found, x, y, x + 1, y + 1, k);
             EXPECT_EQ(v, votes(expected, x, y, x + 1, y + 1, k));
+            EXPECT_EQ(v, votes(of_parts, x, y, x + 1, y + 1, k));
             EXPECT_EQ(votes(of_bytes, x, y, x + 1, y + 1, k),
                       votes(expected_bytes, x, y, x + 1, y + 1, k));
           }

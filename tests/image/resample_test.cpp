@@ -77,6 +77,24 @@ TEST(Resampler, SeesTheLevelOfAFullPyramid) {
   }
 }
 
+TEST(Resampler, OfTheSamePictureGivesWhatAFreshOneDoes) {
+  const auto src = noise<std::uint8_t>(300, 260, 3), other = noise<std::uint8_t>(300, 260, 4);
+  Resampler used(60, 50);
+  const auto expect_fresh = [&](ByteView picture, const AffineMap& map, bool is_same) {
+    Image<float> expected(60, 50), found(60, 50);
+    Resampler(60, 50)(picture, map, expected);
+    used(picture, map, found, is_same);
+    EXPECT_EQ(largest_difference(expected, found), 0);
+  };
+  expect_fresh(src, similarity(2.6, 0.1, 80, 60), false);
+  expect_fresh(src, similarity(2.2, 0.1, 90, 70), true);    // within what was seen
+  expect_fresh(src, similarity(2.6, 0.1, 120, 110), true);  // beyond
+  expect_fresh(src, similarity(4.1, 0.1, 30, 20), true);    // shrunk more
+  expect_fresh(other, similarity(4.1, 0.1, 30, 20), false);
+  expect_fresh(src, similarity(1.5, 0.1, 30, 20), false);  // not shrunk
+  expect_fresh(src, similarity(4.1, 0.1, 30, 20), true);
+}
+
 TEST(Resampler, KeepsASmoothPictureInPlace) {
   auto wave = [](double x, double y) { return 128 + 100 * std::sin(x / 40) * std::cos(y / 50); };
   const auto src = picture<std::uint8_t>(800, 700, [&](int x, int y) { return wave(x, y) + 0.5; });

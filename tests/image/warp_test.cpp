@@ -110,6 +110,26 @@ TEST(Warp, IsBilinearInterpolationInDoublePrecision) {
   }
 }
 
+TEST(Warp, InPartsIsTheRoundedWarp) {
+  const auto src = noise<std::uint8_t>(64, 48, 9);
+  for (const double shift : {5.0, -10.0}) {  // inside, and past the border
+    AffineMap map;
+    map << 0.9, -0.1, 5 + shift, 0.1, 0.9, shift;
+    Image<float> floats(40, 30);
+    Image<std::int16_t> parts(40, 30), twin(40, 30);
+    scalar::warp_affine(src, map, twin);
+    on_every_target([&] {
+      warp_affine(src, map, floats);
+      warp_affine(src, map, parts);
+      for (int v = 0; v < 30; ++v)
+        for (int u = 0; u < 40; ++u) {
+          EXPECT_NEAR(parts(u, v), double(kPixelParts) * double(floats(u, v)), 0.501);
+          EXPECT_NEAR(parts(u, v), twin(u, v), 1);
+        }
+    });
+  }
+}
+
 TEST(Warp, ByTheIdentityIsThePicture) {
   const auto src = noise<std::uint8_t>(37, 21, 5);
   AffineMap map = AffineMap::Identity();

@@ -22,12 +22,12 @@ struct Border {
 };
 
 /// dst(u, v) = src at map(u, v), by bilinear interpolation; a sample past the edge sees the border.
-/// Bytes and parts (kPixelParts) are rounded to nearest. Coordinates are computed in single precision: on a picture of
-/// 10,000 px a sample sits within a thousandth of a pixel.
-/// Needs: a non-empty `src`; `dst` not overlapping it. A projective map may send pixels to
-/// infinity: they read some border pixel (replicate) or the constant, and never memory outside the
-/// picture. Throws: empty `src`, or a map with NaN or infinite entries. Thread-safe. Targets differ
-/// in the last bits of the floats.
+/// Bytes and parts (kPixelParts) are rounded to nearest. Coordinates are computed in single
+/// precision: on a picture of 10,000 px a sample sits within a thousandth of a pixel. Needs: a
+/// non-empty `src`; `dst` not overlapping it. A projective map may send pixels to infinity: they
+/// read some border pixel (replicate) or the constant, and never memory outside the picture.
+/// Throws: empty `src`, or a map with NaN or infinite entries. Thread-safe. Targets differ in the
+/// last bits of the floats.
 void warp_affine(ByteView src, const AffineMap& map, ImageView<float> dst, Border border = {});
 void warp_affine(ByteView src, const AffineMap& map, ImageView<std::int16_t> dst,
                  Border border = {});
