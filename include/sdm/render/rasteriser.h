@@ -80,13 +80,14 @@ class Raster {
       if (area > 0 && one_sided(int(i))) continue;
       if (std::abs(area) < 1e-9F) continue;
       const float scale = 1 / area;
-      for (int y = y0; y <= y1; ++y)
-        for (int x = x0; x <= x1; ++x) {
-          const float px = float(x) - a[0], py = float(y) - a[1];
-          float w1 = (px * cy - cx * py) * scale, w2 = (bx * py - px * by) * scale;
-          float w0 = 1 - w1 - w2;
-          if (w0 < -1e-5F || w1 < -1e-5F || w2 < -1e-5F) continue;
-          float depth = 0;
+      for (int y = y0; y <= y1; ++y) {
+        const float py = float(y) - a[1];
+        for (int x = x0; x <= x1; x += kLanes) {
+          const Lanes px = Lanes(0, 1, 2, 3) + float(x) - a[0];
+          Lanes w1 = (px * cy - cx * py) * scale, w2 = (bx * py - px * by) * scale;
+          Lanes w0 = 1 - w1 - w2, depth;
+          const Lanes least = w0.min(w1).min(w2);
+          if (least.maxCoeff() < -1e-5F) continue;
           if (perspective) {
             w0 /= a[2], w1 /= b[2], w2 /= c[2];
             depth = 1 / (w0 + w1 + w2);
@@ -94,10 +95,13 @@ class Raster {
           } else {
             depth = w0 * a[2] + w1 * b[2] + w2 * c[2];
           }
-          Fragment& fragment = at(x, y);
-          if (depth >= fragment.depth || !shown(int(i), w0, w1, w2)) continue;
-          fragment = {int(i), w1, w2, depth};
+          Fragment* fragments = &at(x, y);
+          for (int k = 0; k < std::min(kLanes, x1 - x + 1); ++k) {
+            if (least[k] < -1e-5F || depth[k] >= fragments[k].depth) continue;
+            if (shown(int(i), w0[k], w1[k], w2[k])) fragments[k] = {int(i), w1[k], w2[k], depth[k]};
+          }
         }
+      }
     }
   }
   void draw(const Points& projected, const std::vector<Triangle>& triangles, bool perspective) {
@@ -107,6 +111,10 @@ class Raster {
   }
 
  private:
+  // Pixels side by side that are computed at once.
+  static constexpr int kLanes = 4;
+  using Lanes = Eigen::Array<float, kLanes, 1>;
+
   int width_ = 0, height_ = 0;
   std::vector<Fragment> fragments_;
 };
