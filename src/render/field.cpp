@@ -17,17 +17,40 @@ float interpolate(std::span<const std::pair<float, float>> table, float x) {
 
 namespace {
 
-// Means over 2r + 1 values, ends replicated, of a line that may have gaps of `step`.
-void box_mean(float* line, int count, std::ptrdiff_t step, int r, std::vector<float>& copy) {
-  copy.resize(std::size_t(count));
-  for (int i = 0; i < count; ++i) copy[std::size_t(i)] = line[i * step];
-  const auto at = [&](int i) { return copy[std::size_t(std::clamp(i, 0, count - 1))]; };
+// Means over 2r + 1 values of a row, ends replicated.
+void box_mean(float* row, int count, int r, std::vector<float>& copy) {
+  copy.assign(row, row + count);
+  const float* values = copy.data();
+  const auto at = [&](int i) { return double(values[std::clamp(i, 0, count - 1)]); };
   double sum = 0;
-  for (int i = -r; i <= r; ++i) sum += double(at(i));
+  for (int i = -r; i <= r; ++i) sum += at(i);
   const double scale = 1.0 / (2 * r + 1);
   for (int i = 0; i < count; ++i) {
-    line[i * step] = float(sum * scale);
-    sum += double(at(i + r + 1)) - double(at(i - r));
+    row[i] = float(sum * scale);
+    sum += at(i + r + 1) - at(i - r);
+  }
+}
+
+// The same down all columns at once, row by row.
+void box_mean_down(image::ImageView<float> view, int r, std::vector<double>& sums, Field& copy) {
+  const image::ImageView<float> before = copy;
+  for (int y = 0; y < view.height; ++y)
+    std::copy(view.row(y), view.row(y) + view.width, before.row(y));
+  const auto at = [&](int y) { return before.row(std::clamp(y, 0, view.height - 1)); };
+  sums.assign(std::size_t(view.width), 0);
+  double* sum = sums.data();
+  for (int y = -r; y <= r; ++y) {
+    const float* row = at(y);
+    for (int x = 0; x < view.width; ++x) sum[x] += double(row[x]);
+  }
+  const double scale = 1.0 / (2 * r + 1);
+  for (int y = 0; y < view.height; ++y) {
+    const float *next = at(y + r + 1), *last = at(y - r);
+    float* row = view.row(y);
+    for (int x = 0; x < view.width; ++x) {
+      row[x] = float(sum[x] * scale);
+      sum[x] += double(next[x]) - double(last[x]);
+    }
   }
 }
 
@@ -53,9 +76,11 @@ void blur(Field& field, float sigma) {
   }
   // Three boxes of 2r + 1 have the variance r (r + 1).
   const int r = std::max(1, int(std::lround(std::sqrt(sigma * sigma + 0.25F) - 0.5F)));
+  std::vector<double> sums;
+  Field before(view.width, view.height);
   for (int pass = 0; pass < 3; ++pass) {
-    for (int y = 0; y < view.height; ++y) box_mean(view.row(y), view.width, 1, r, copy);
-    for (int x = 0; x < view.width; ++x) box_mean(view.data + x, view.height, view.stride, r, copy);
+    for (int y = 0; y < view.height; ++y) box_mean(view.row(y), view.width, r, copy);
+    box_mean_down(view, r, sums, before);
   }
 }
 
@@ -66,6 +91,46 @@ Noise::Noise(std::uint64_t seed) : lattice_(65536) {
 
 Grain Grain::random(Random& random, float size_x, float size_y) {
   return {1 / size_x, 1 / size_y, float(random.uniform(0, 256)), float(random.uniform(0, 256))};
+}
+
+GrainRows::GrainRows(const Noise& noise, const Grain& grain, int width)
+    : noise_(noise), grain_(grain), above_(), below_(), row_(std::size_t(width)) {
+  for (int u = 0; u < width; ++u) {
+    const float x = grain.x + float(u) * grain.frequency_x;
+    const int whole = whole_below(x);
+    const float share = x - float(whole);
+    left_.push_back(std::uint32_t(whole) & 255U);
+    share_.push_back(share * share * (3 - 2 * share));
+  }
+}
+
+void GrainRows::interpolate_line(int number, std::vector<float>& line) const {
+  const std::uint32_t top = (std::uint32_t(number) & 255U) << 8;
+  line.resize(row_.size());
+  const std::uint32_t* left = left_.data();
+  const float* share = share_.data();
+  for (std::size_t u = 0; u < line.size(); ++u)
+    line[u] = noise_.white(top | left[u]) * (1 - share[u]) +
+              noise_.white(top | ((left[u] + 1) & 255U)) * share[u];
+}
+
+const float* GrainRows::operator()(float v) {
+  const float y = grain_.y + v * grain_.frequency_y;
+  const int number = whole_below(y);
+  if (above_.empty() || number != number_) {
+    if (!above_.empty() && number == number_ + 1)
+      above_.swap(below_);
+    else
+      interpolate_line(number, above_);
+    interpolate_line(number + 1, below_);
+    number_ = number;
+  }
+  float share = y - float(number);
+  share = share * share * (3 - 2 * share);
+  const float *above = above_.data(), *below = below_.data();
+  float* row = row_.data();
+  for (std::size_t u = 0; u < row_.size(); ++u) row[u] = above[u] * (1 - share) + below[u] * share;
+  return row;
 }
 
 void fill_polygon(Field& field, const std::vector<float>& x, const std::vector<float>& y) {

@@ -78,6 +78,25 @@ struct Grain {
   }
 };
 
+/// A layer of noise row by row: (0, v), (1, v), ... Neighbouring rows share the lattice's lines
+/// above and below them, which are interpolated along a row once.
+class GrainRows {
+ public:
+  GrainRows(const Noise& noise, const Grain& grain, int width);
+  /// The numbers of a row, until the next call.
+  const float* operator()(float v);
+
+ private:
+  void interpolate_line(int number, std::vector<float>& line) const;
+
+  const Noise& noise_;
+  Grain grain_;
+  std::vector<std::uint32_t> left_;  // column of the lattice
+  std::vector<float> share_;         // of the next column
+  int number_ = 0;                   // of the line above
+  std::vector<float> above_, below_, row_;
+};
+
 /// The even-odd inside of a polygon, 1, elsewhere as it was.
 void fill_polygon(Field& field, const std::vector<float>& x, const std::vector<float>& y);
 

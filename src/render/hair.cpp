@@ -126,21 +126,22 @@ Shell grow_hair(const Points& head, const Person& person, const Noise& noise, Ra
               edge = Grain::random(random, 25, 25);
   const float curl = between(random, 0, 20), contrast = between(random, 0.2, 0.8),
               ragged = between(random, 1, 7);
+  GrainRows bend_rows(noise, bend, kHairWidth), patch_rows(noise, patches, kHairWidth),
+      edge_rows(noise, edge, kHairWidth);
   for (int v = 0; v < kHairHeight; ++v) {
-    const float up = elevation(float(v), kHairHeight);
+    const float fv = float(v), up = elevation(fv, kHairHeight), lift = ramp(10, 50, up);
+    const float *bends = bend_rows(fv), *patch_row = patch_rows(fv), *edges = edge_rows(fv);
     for (int u = 0; u < kHairWidth; ++u) {
       const float around = azimuth(float(u), kHairWidth);
-      const float fv = float(v), fu = float(u) + curl * bend(noise, float(u), fv);
+      const float fu = float(u) + curl * bends[u];
       const float strand = 0.7F * fine(noise, fu, fv) + 0.7F * locks(noise, fu, fv);
-      const float aside = std::abs(around - parting * ramp(10, 50, up));
-      const float above =
-          up - interpolate(line, aside) - ragged * strand - 2 * edge(noise, float(u), fv);
+      const float aside = std::abs(around - parting * lift);
+      const float above = up - interpolate(line, aside) - ragged * strand - 2 * edges[u];
       // Between the strands near the edge one sees through.
       const bool gap = above < 12 && strand < -0.7F - 0.06F * above;
-      hair.texture(u, v) =
-          above < 0 || gap
-              ? -4.0F
-              : person.hair * std::exp(contrast * strand + 0.2F * patches(noise, float(u), fv));
+      hair.texture(u, v) = above < 0 || gap
+                               ? -4.0F
+                               : person.hair * std::exp(contrast * strand + 0.2F * patch_row[u]);
     }
   }
   return hair;

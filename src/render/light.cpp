@@ -39,13 +39,6 @@ void Light::add_glow(const Eigen::Vector3f& d, float amount) {
   harmonics[8] += second * (d.x() * d.x() - d.y() * d.y()) / 2;
 }
 
-float Light::ambient(const Eigen::Vector3f& n) const {
-  const auto& h = harmonics;
-  const float x = n.x(), y = n.y(), z = n.z();
-  return std::max(0.0F, h[0] + h[1] * y + h[2] * z + h[3] * x + h[4] * x * y + h[5] * y * z +
-                            h[6] * (3 * z * z - 1) + h[7] * x * z + h[8] * (x * x - y * y));
-}
-
 ShadowMap::ShadowMap(const Eigen::Vector3f& direction, float radius, int side)
     : radius_(radius), side_(side), raster_(side, side) {
   const Eigen::Vector3f z = direction.normalized();
@@ -66,13 +59,19 @@ Points ShadowMap::project(const Points& points) const {
 
 float ShadowMap::lit(const Eigen::Vector3f& point, float bias) const {
   const Eigen::Vector3f p = project(point);
+  const float depth = p.z() - bias;
+  const int x = int(p.x() + 0.5F), y = int(p.y() + 0.5F);
   int lit = 0;
-  for (int dy = -1; dy <= 1; ++dy)
-    for (int dx = -1; dx <= 1; ++dx) {
-      const int x = int(p.x() + 0.5F) + dx, y = int(p.y() + 0.5F) + dy;
-      if (x < 0 || y < 0 || x >= side_ || y >= side_ || p.z() - bias < raster_.at(x, y).depth)
-        ++lit;
+  if (x >= 1 && y >= 1 && x < side_ - 1 && y < side_ - 1) {
+    for (int dy = -1; dy <= 1; ++dy) {
+      const Fragment* row = &raster_.at(x - 1, y + dy);
+      for (int k = 0; k < 3; ++k) lit += depth < row[k].depth ? 1 : 0;
     }
+    return float(lit) / 9;
+  }
+  for (int v = y - 1; v <= y + 1; ++v)
+    for (int u = x - 1; u <= x + 1; ++u)
+      if (u < 0 || v < 0 || u >= side_ || v >= side_ || depth < raster_.at(u, v).depth) ++lit;
   return float(lit) / 9;
 }
 

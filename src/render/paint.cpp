@@ -155,24 +155,30 @@ FacePaint paint_face(const Layout& layout, const Noise& noise, const Field* skin
   const float brow_colour =
       std::min(person.hair * between(random, 0.5, 1.2), person.skin * between(random, 0.15, 0.6));
 
-  for (int v = 0; v < Layout::kHeight; ++v)
+  GrainRows large_rows(noise, large_grain, Layout::kWidth),
+      middle_rows(noise, middle_grain, Layout::kWidth),
+      fine_rows(noise, fine_grain, Layout::kWidth), patch_rows(noise, patch_grain, Layout::kWidth),
+      hair_rows(noise, hair_grain, Layout::kWidth);
+  for (int v = 0; v < Layout::kHeight; ++v) {
+    const auto fv = float(v);
+    const float *larges = large_rows(fv), *middles = middle_rows(fv), *fines = fine_rows(fv);
+    const float* patch_row = bearded ? patch_rows(fv) : nullptr;
+    const float* hair_row = bearded ? hair_rows(fv) : nullptr;
     for (int u = 0; u < Layout::kWidth; ++u) {
       if (layout.covered(u, v) == 0) {
         paint.skin(u, v) = person.skin;
         continue;
       }
-      const auto fu = float(u), fv = float(v);
-      float value = person.skin * std::exp(large * large_grain(noise, fu, fv) +
-                                           middle * middle_grain(noise, fu, fv) +
-                                           fine * fine_grain(noise, fu, fv));
+      float value =
+          person.skin * std::exp(large * larges[u] + middle * middles[u] + fine * fines[u]);
       if (skin != nullptr) value *= 1 + texture * ((*skin)(u, v) - 1);
       value *= 1 - lips * layout.lips(u, v);
       value *= (1 - circles * layout.circles(u, v)) * (1 - folds * layout.folds(u, v)) *
                (1 - neck * layout.neck(u, v)) * (1 - rim * rims(u, v)) *
                (1 - crease * creases(u, v));
       if (bearded) {
-        const float strand = clamp01(0.75F + 0.5F * hair_grain(noise, fu, fv));
-        const float patches = 1 + 0.4F * patch_grain(noise, fu, fv);
+        const float strand = clamp01(0.75F + 0.5F * hair_row[u]);
+        const float patches = 1 + 0.4F * patch_row[u];
         float cover = clamp01(layout.beard(u, v) * reach * patches) * (1 - layout.lips(u, v));
         if (goatee && (std::abs(layout.x(u, v)) > 3.4F || layout.y(u, v) > -0.5F)) cover = 0;
         if (person.thickness > 0) paint.beard(u, v) = cover;
@@ -182,6 +188,7 @@ FacePaint paint_face(const Layout& layout, const Noise& noise, const Field* skin
       value += (brow_colour - value) * clamp01(brows(u, v) * brow_opacity);
       paint.skin(u, v) = std::max(value, 0.002F);
     }
+  }
   return paint;
 }
 

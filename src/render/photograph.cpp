@@ -119,12 +119,14 @@ Field make_background(int width, int height,
     const float size = float(std::max(width, height));
     const Grain grain =
         Grain::random(random, size / between(random, 2, 30), size / between(random, 2, 30));
-    for (int v = 0; v < height; ++v)
+    GrainRows grains(noise, grain, width);
+    const float c = std::cos(turn), s = std::sin(turn);
+    for (int v = 0; v < height; ++v) {
+      const float* row = grains(float(v));
       for (int u = 0; u < width; ++u)
         field(u, v) =
-            level +
-            slope * ((std::cos(turn) * float(u) + std::sin(turn) * float(v)) / size - 0.5F) +
-            rough * grain(noise, float(u), float(v));
+            level + slope * ((c * float(u) + s * float(v)) / size - 0.5F) + rough * row[u];
+    }
     if (random.uniform() > 0.2) {
       const std::size_t shapes = 3 + random.below(30);
       for (std::size_t i = 0; i < shapes; ++i) add_shape(field, noise, random);

@@ -9,40 +9,89 @@ namespace {
 constexpr float kSceneRadius = 24;  // cm, what shadows are thrown in
 constexpr int kShadowSide = 420;
 
-float shade(const Scene& scene, const Points& normals, const Light& light, const ShadowMap* shadows,
-            const Fragment& fragment, float distance) {
-  const Triangle& t = scene.triangles[std::size_t(fragment.triangle)];
-  const Material& material = scene.materials[scene.material[std::size_t(fragment.triangle)]];
-  const float w1 = fragment.second, w2 = fragment.third, w0 = 1 - w1 - w2;
-  const auto mix = [&](const auto& columns) {
-    return (w0 * columns.col(t[0]) + w1 * columns.col(t[1]) + w2 * columns.col(t[2])).eval();
-  };
-  const Eigen::Vector3f point = mix(scene.points);
-  Eigen::Vector3f normal = mix(normals);
-  normal /= std::sqrt(normal.squaredNorm() + 1e-12F);
-  const Eigen::Vector3f view = (Eigen::Vector3f(0, 0, distance) - point).normalized();
-  float facing = normal.dot(view);
-  if (facing < 0) normal = -normal, facing = -facing;
-  const Eigen::Vector2f place = mix(scene.texture);
-  const float reflectance = std::max(0.0F, material.reflectance(place.x(), place.y()));
-  const float open = w0 * scene.open[std::size_t(t[0])] + w1 * scene.open[std::size_t(t[1])] +
-                     w2 * scene.open[std::size_t(t[2])];
-  const float ambient = light.ambient(normal) * open;
-  const float cosine = normal.dot(light.direction);
-  float direct = std::max(0.0F, (cosine + material.wrap) / (1 + material.wrap)) * light.strength;
-  if (direct > 0 && shadows != nullptr)
-    direct *= shadows->lit(point, 0.25F + 0.5F * (1 - std::max(cosine, 0.0F)));
-  float shine = 0;
-  if (direct > 0 && cosine > 0 && material.specular > 0) {
-    const Eigen::Vector3f half = (light.direction + view).normalized();
-    const float h = std::max(0.0F, normal.dot(half));
-    // Schlick's h^n.
-    shine = material.specular * direct / std::max(cosine, 0.1F) * h /
-            (material.shininess * (1 - h) + h);
+// Samples side by side that are shaded at once.
+constexpr int kLanes = 4;
+using Lanes = Eigen::Array<float, kLanes, 1>;
+
+// Exact, as Eigen's own root of an array is not.
+Lanes root(const Lanes& squares) {
+  Lanes roots;
+  for (int k = 0; k < kLanes; ++k) roots[k] = std::sqrt(squares[k]);
+  return roots;
+}
+
+struct Lanes3 {
+  Lanes x, y, z;
+
+  // As Eigen adds the products of two vectors.
+  Lanes dot(const Lanes3& other) const { return x * other.x + (y * other.y + z * other.z); }
+  Lanes3 operator/(const Lanes& length) const { return {x / length, y / length, z / length}; }
+};
+
+// What is interpolated over a triangle, of each vertex: the point, the normal, the place on the
+// texture, the share of the sky; and room to a multiple of four.
+using Corners = Eigen::Array<float, 12, Eigen::Dynamic>;
+
+Corners corners_of(const Scene& scene) {
+  const Points directions = normals(scene.points, scene.triangles);
+  Corners corners(12, scene.points.cols());
+  for (Index i = 0; i < corners.cols(); ++i)
+    corners.col(i) << scene.points.col(i), directions.col(i), scene.texture.col(i),
+        scene.open[std::size_t(i)], 0, 0, 0;
+  return corners;
+}
+
+// Up to four fragments side by side; where there is no triangle `bright` stays as it is.
+void shade(const Scene& scene, const Corners& corners, const Light& light, const ShadowMap* shadows,
+           const Fragment* fragments, int count, float distance, float* bright) {
+  Eigen::Array<float, kLanes, 12> at = Eigen::Array<float, kLanes, 12>::Zero();
+  Lanes reflectance = Lanes::Zero(), specular = Lanes::Zero(), shininess = Lanes::Ones(),
+        wrap = Lanes::Zero();
+  bool any = false;
+  for (int k = 0; k < count; ++k) {
+    if (fragments[k].triangle < 0) continue;
+    any = true;
+    const Triangle& t = scene.triangles[std::size_t(fragments[k].triangle)];
+    const Material& material = scene.materials[scene.material[std::size_t(fragments[k].triangle)]];
+    const float w1 = fragments[k].second, w2 = fragments[k].third, w0 = 1 - w1 - w2;
+    const Eigen::Array<float, 12, 1> mean =
+        w0 * corners.col(t[0]) + w1 * corners.col(t[1]) + w2 * corners.col(t[2]);
+    at.row(k) = mean;
+    reflectance[k] = std::max(0.0F, material.reflectance(mean[6], mean[7]));
+    specular[k] = material.specular, shininess[k] = material.shininess, wrap[k] = material.wrap;
   }
-  const float rim = 1 - std::max(facing, 0.0F);
-  return reflectance * (ambient + direct) + shine +
-         0.5F * material.specular * rim * rim * rim * rim * ambient;
+  if (!any) return;
+  const Lanes3 point{at.col(0), at.col(1), at.col(2)};
+  Lanes3 normal{at.col(3), at.col(4), at.col(5)};
+  normal = normal / root(normal.dot(normal) + 1e-12F);
+  Lanes3 view{-point.x, -point.y, distance - point.z};
+  view = view / root(view.dot(view));
+  Lanes facing = normal.dot(view), side;
+  for (int k = 0; k < kLanes; ++k) side[k] = facing[k] < 0 ? -1.0F : 1.0F;
+  normal = {side * normal.x, side * normal.y, side * normal.z};
+  facing *= side;
+  const Lanes ambient = light.expansion(normal.x, normal.y, normal.z).max(0) * at.col(8);
+  const Eigen::Vector3f& lamp = light.direction;
+  const Lanes cosine = normal.x * lamp.x() + (normal.y * lamp.y() + normal.z * lamp.z());
+  Lanes direct = ((cosine + wrap) / (1 + wrap)).max(0) * light.strength, shine = Lanes::Zero();
+  if (shadows != nullptr) {
+    for (int k = 0; k < count; ++k)
+      if (direct[k] > 0 && fragments[k].triangle >= 0)
+        direct[k] *= shadows->lit({point.x[k], point.y[k], point.z[k]},
+                                  0.25F + 0.5F * (1 - std::max(cosine[k], 0.0F)));
+    Lanes3 half{lamp.x() + view.x, lamp.y() + view.y, lamp.z() + view.z};
+    half = half / root(half.dot(half));
+    const Lanes h = normal.dot(half).max(0);
+    // Schlick's h^n.
+    const Lanes power = specular * direct / cosine.max(0.1F) * h / (shininess * (1 - h) + h);
+    for (int k = 0; k < kLanes; ++k)
+      if (direct[k] > 0 && cosine[k] > 0 && specular[k] > 0) shine[k] = power[k];
+  }
+  const Lanes rim = 1 - facing.max(0);
+  const Lanes sum =
+      reflectance * (ambient + direct) + shine + 0.5F * specular * rim * rim * rim * rim * ambient;
+  for (int k = 0; k < count; ++k)
+    if (fragments[k].triangle >= 0) bright[k] = sum[k];
 }
 
 }  // namespace
@@ -104,11 +153,11 @@ void light_scene(const Scene& scene, const Light& light, const Camera& camera, R
         },
         [](int) { return false; });
   }
-  const Points scene_normals = normals(scene.points, scene.triangles);
+  const Corners corners = corners_of(scene);
   for (int y = 0; y < raster.height(); ++y)
-    for (int x = 0; x < raster.width(); ++x)
-      if (const Fragment& fragment = raster.at(x, y); fragment.triangle >= 0)
-        bright(x, y) = shade(scene, scene_normals, light, shadows.get(), fragment, camera.distance);
+    for (int x = 0; x < raster.width(); x += kLanes)
+      shade(scene, corners, light, shadows.get(), &raster.at(x, y),
+            std::min(kLanes, raster.width() - x), camera.distance, &bright(x, y));
 }
 
 }  // namespace sdm::render

@@ -21,7 +21,16 @@ struct Light {
   /// second degree (Ramamoorthi and Hanrahan 2001).
   void add_glow(const Eigen::Vector3f& towards, float amount);
   /// What comes from everywhere; not below 0.
-  float ambient(const Eigen::Vector3f& normal) const;
+  float ambient(const Eigen::Vector3f& normal) const {
+    return std::max(0.0F, expansion(normal.x(), normal.y(), normal.z()));
+  }
+  /// The sum of the harmonics, for a normal or an array of them.
+  template <class Value>
+  Value expansion(const Value& x, const Value& y, const Value& z) const {
+    const auto& h = harmonics;
+    return h[0] + h[1] * y + h[2] * z + h[3] * x + h[4] * x * y + h[5] * y * z +
+           h[6] * (3 * z * z - 1) + h[7] * x * z + h[8] * (x * x - y * y);
+  }
 };
 
 /// How far from a lamp at infinity a scene is first hit.
