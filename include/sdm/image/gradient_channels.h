@@ -54,9 +54,9 @@ class GradientChannels {
 /// of a picture of another range overflow 16 bits). Throws: picture empty or larger than the room.
 /// Thread-safe on different channels. Allocates nothing. The same on every target.
 void gradient_channels(FloatView src, GradientChannels& channels);
-/// The same of pixels in parts (kPixelParts).
-void gradient_channels(PartsView src, GradientChannels& channels);
-/// The same of bytes.
 void gradient_channels(ByteView src, GradientChannels& channels);
+/// @cond Doxygen takes this for the one of bytes.
+void gradient_channels(PartsView src, GradientChannels& channels);
+/// @endcond
 
 }  // namespace sdm::image
