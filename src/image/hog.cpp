@@ -116,22 +116,28 @@ void weighted_cells(const GradientChannels& channels, const Edges& xs, const Edg
 // in the low bits, where a conversion takes several instructions.
 constexpr float kRounder = 12582912;
 
-// Where a patch's values go: as they are, or in whole steps.
+// Where a patch's values go, times `factor`: as they are, or in whole steps.
 struct Floats {
+  static constexpr float factor = 1;
   float* at;
 
-  void put(VF v, int i) const { hn::StoreU(v, F8(), at + i); }
+  template <class D>
+  void put(D tag, hn::Vec<D> v, int i) const {
+    hn::StoreU(v, tag, at + i);
+  }
 };
 struct Steps {
+  float factor;  // steps of 1
   std::int16_t* at;
-  VF inverse;
 
-  void put(VF v, int i) const {
-    const hn::Rebind<std::int16_t, F8> narrow;
-    const VF rounder = hn::Set(F8(), kRounder);
-    const VF bounded = hn::Min(hn::Mul(v, inverse), hn::Set(F8(), 32767.f));
-    const VI whole = hn::BitCast(I8(), hn::Add(bounded, rounder));
-    hn::StoreU(hn::DemoteTo(narrow, hn::Sub(whole, hn::BitCast(I8(), rounder))), narrow, at + i);
+  template <class D>
+  void put(D tag, hn::Vec<D> v, int i) const {
+    const hn::Rebind<std::int16_t, D> narrow;
+    const hn::RebindToSigned<D> wide;
+    const auto rounder = hn::Set(tag, kRounder);
+    const auto bounded = hn::Min(v, hn::Set(tag, 32767.f));
+    const auto whole = hn::BitCast(wide, hn::Add(bounded, rounder));
+    hn::StoreU(hn::DemoteTo(narrow, hn::Sub(whole, hn::BitCast(wide, rounder))), narrow, at + i);
   }
 };
 
@@ -144,31 +150,57 @@ float sum_of_squares(const float* values, int size) {
   return hn::GetLane(hn::SumOfLanes(F8(), sum));
 }
 
+// Four sums at once: each addition waits for the one before.
+VF sum_of(const float* values, int size) {
+  constexpr int kLanes = int(hn::MaxLanes(F8()));
+  VF sums[4] = {hn::Zero(F8()), hn::Zero(F8()), hn::Zero(F8()), hn::Zero(F8())};
+  int i = 0;
+  for (; i + 4 * kLanes <= size; i += 4 * kLanes)
+    for (int k = 0; k < 4; ++k)
+      sums[k] = hn::Add(sums[k], hn::LoadU(F8(), values + i + k * kLanes));
+  for (; i < size; i += kLanes) sums[0] = hn::Add(sums[0], hn::LoadU(F8(), values + i));
+  return hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]));
+}
+
+template <class D, class Out>
+HWY_INLINE int put_roots_of(D tag, const float* votes, int first, int size, float scale,
+                            const Out& out) {
+  const int lanes = int(hn::Lanes(tag));
+  const auto factor = hn::Set(tag, scale);
+  int i = first;
+  for (; i + lanes <= size; i += lanes)
+    out.put(tag, hn::Sqrt(hn::Mul(hn::LoadU(tag, votes + i), factor)), i);
+  return i;
+}
+
+template <class Out>
+void put_roots(const float* votes, int size, float scale, Out out) {
+  const int i = put_roots_of(hn::CappedTag<float, 16>(), votes, 0, size, scale, out);
+  put_roots_of(F8(), votes, i, size, scale, out);
+}
+
 // `one`: the votes that are a mean of one grey level. Changes the votes.
 template <class Out>
 void normalise(float* votes, const HogOptions& o, float one, const Out& out) {
   const int lanes = int(hn::Lanes(F8())), size = o.size();
   const float epsilon = o.epsilon * one;
-  VF scale = hn::Set(F8(), 1 / one);
+  VF scale = hn::Set(F8(), out.factor / one);
   if (o.normalisation == Normalisation::sqrt_l1) {
-    VF sum = hn::LoadU(F8(), votes);
-    for (int i = lanes; i < size; i += lanes) sum = hn::Add(sum, hn::LoadU(F8(), votes + i));
-    scale = hn::Set(F8(), 1 / (hn::GetLane(hn::SumOfLanes(F8(), sum)) + epsilon));
-    for (int i = 0; i < size; i += lanes)
-      out.put(hn::Sqrt(hn::Mul(hn::LoadU(F8(), votes + i), scale)), i);
-    return;
+    const float total = hn::GetLane(hn::SumOfLanes(F8(), sum_of(votes, size)));
+    return put_roots(votes, size, out.factor * out.factor / (total + epsilon), out);
   }
   if (o.normalisation != Normalisation::none)
-    scale = hn::Set(F8(), 1 / std::sqrt(sum_of_squares(votes, size) + epsilon * epsilon));
+    scale = hn::Set(F8(), out.factor / std::sqrt(sum_of_squares(votes, size) + epsilon * epsilon));
   if (o.normalisation == Normalisation::l2_hys) {
     for (int i = 0; i < size; i += lanes) {
       const VF v = hn::Mul(hn::LoadU(F8(), votes + i), scale);
-      hn::StoreU(hn::Min(v, hn::Set(F8(), 0.2f)), F8(), votes + i);
+      hn::StoreU(hn::Min(v, hn::Set(F8(), 0.2f * out.factor)), F8(), votes + i);
     }
-    const float squares = sum_of_squares(votes, size) + o.epsilon * o.epsilon;
-    scale = hn::Set(F8(), 1 / std::sqrt(squares));
+    const float limit = o.epsilon * out.factor;
+    scale = hn::Set(F8(), out.factor / std::sqrt(sum_of_squares(votes, size) + limit * limit));
   }
-  for (int i = 0; i < size; i += lanes) out.put(hn::Mul(hn::LoadU(F8(), votes + i), scale), i);
+  for (int i = 0; i < size; i += lanes)
+    out.put(F8(), hn::Mul(hn::LoadU(F8(), votes + i), scale), i);
 }
 
 template <bool kSubpixel, int kCells, class Out>
@@ -209,7 +241,7 @@ void describe_floats(const GradientChannels& channels,
 void describe_steps(const GradientChannels& channels,
                     const Eigen::Ref<const Eigen::Matrix2Xf>& points, const HogOptions& options,
                     float step, std::int16_t* out) {
-  describe(channels, points, options, Steps{out, hn::Set(F8(), 1 / step)});
+  describe(channels, points, options, Steps{1 / step, out});
 }
 
 }  // namespace
