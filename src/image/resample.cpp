@@ -153,7 +153,15 @@ void Resampler::draw(ByteView src, const AffineMap& map, ImageView<T> dst, bool 
   corners = (map.leftCols<2>() * corners).colwise() + map.col(2);
   const Range x = needed(corners.row(0).minCoeff(), corners.row(0).maxCoeff(), step, src.width);
   const Range y = needed(corners.row(1).minCoeff(), corners.row(1).maxCoeff(), step, src.height);
-  if (step != step_ || !x_.holds(x) || !y_.holds(y)) shrink_region(src, x, y, step);
+  if (step != step_) {
+    shrink_region(src, x, y, step);
+  } else if (!x_.holds(x) || !y_.holds(y)) {
+    // What is shown of a picture once will often be shown again.
+    const Range wide = x_.with(x), high = y_.with(y);
+    const auto room = region_.size() * std::size_t(step) * std::size_t(step);
+    const bool fits = std::size_t(wide.size()) * std::size_t(high.size()) <= room;
+    fits ? shrink_region(src, wide, high, step) : shrink_region(src, x, y, step);
+  }
   const ByteView region = region_view_.crop(
       (x.first - x_.first) / step, (y.first - y_.first) / step, x.size() / step, y.size() / step);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -36,6 +37,9 @@ class Resampler {
 
     int size() const { return last - first; }
     bool holds(const Range& other) const { return first <= other.first && other.last <= last; }
+    Range with(const Range& other) const {
+      return {std::min(first, other.first), std::max(last, other.last)};
+    }
   };
 
  private:
