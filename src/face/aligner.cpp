@@ -15,9 +15,9 @@ namespace {
 // size or shape than the detector's own. Chosen on dev faces (docs/face-training.md).
 constexpr float kDoubt = 0.97F, kSure = 0.99F;
 constexpr float kBetter = 8;  // times the odds
-// A stage of the whole face adds log odds to a fit that ends well: in the end seldom more than this
-// after the last one, and twice as much before each (docs/face-training.md).
-constexpr float kReach = 2;
+// Stages add log odds to a fit that ends well: seldom more than this after the last one of the
+// whole face, twice as much before each, and so much in all (docs/face-training.md).
+constexpr float kReach = 2, kMostReach = 13;
 constexpr float kSearchShift = 0.25F, kSearchScale = 0.25F, kSearchRoll = 0.4F;
 
 }  // namespace
@@ -34,9 +34,9 @@ struct Aligner::State {
 
   const Alignment& run(image::ByteView grey, const Similarity& start, float still = 0);
   const Alignment& search(image::ByteView grey, const Similarity& start);
-  /// A run from another place, without visibility; ended as soon as its fit will hardly be
-  /// `enough`, which leaves a fit of 0.
-  void attempt(image::ByteView grey, const Similarity& start, float enough);
+  /// A run from another place of the same picture, without visibility; ended as soon as its fit
+  /// will hardly be `enough`, which leaves a fit of 0.
+  void attempt(const Similarity& start, float enough);
 
   /// Of a finished run.
   void find_points(float moved);
@@ -82,17 +82,17 @@ void Aligner::State::find_visible() {
   }
 }
 
-void Aligner::State::attempt(image::ByteView grey, const Similarity& start, float enough) {
+void Aligner::State::attempt(const Similarity& start, float enough) {
   const int last_whole = model->recipe.last_whole_stage();
   const auto log_odds = [](float p) { return std::log(p / (1 - p)); };
   const float needed = log_odds(enough);
-  const auto promising = [&](int stage, const auto&, const auto&) {
+  const auto promising = [&](int stage) {
     const int left = last_whole + 1 - stage;
-    if (stage == 0 || left < 0 || model->base) return true;
+    if (left < 0 || model->base) return true;
     const float here = model->confidence.probability(descent.patch_sums());
-    return log_odds(here) + std::ldexp(kReach, left) >= needed;
+    return log_odds(here) + std::min(std::ldexp(kReach, left), kMostReach) >= needed;
   };
-  find_points(descent.run(grey, start, 0, promising));
+  find_points(descent.run_again(start, promising));
 }
 
 const Alignment& Aligner::State::search(image::ByteView grey, const Similarity& start) {
@@ -112,18 +112,18 @@ const Alignment& Aligner::State::search(image::ByteView grey, const Similarity& 
     const float c = size * std::cos(roll), s = size * std::sin(roll);
     const Eigen::Vector2f shift = start.turned({dx, dy});
     const float least = std::max(best_fit, enough);
-    attempt(grey,
-            {start.a * c - start.b * s, start.b * c + start.a * s, start.x + shift.x(),
+    attempt({start.a * c - start.b * s, start.b * c + start.a * s, start.x + shift.x(),
              start.y + shift.y()},
             least);
     if (fit <= least) return;
     find_visible();
     keep();
   };
-  for (const float log_scale : {-kSearchScale, kSearchScale}) try_from(0, 0, log_scale, 0);
-  for (const float log_scale : {0.0F, -kSearchScale, kSearchScale})
+  for (const float log_scale : {0.0F, -kSearchScale, kSearchScale}) {
+    if (log_scale != 0) try_from(0, 0, log_scale, 0);
     for (const auto& [dx, dy] : {std::pair{0, -1}, {0, 1}, {-1, 0}, {1, 0}})
       try_from(kSearchShift * float(dx), kSearchShift * float(dy), log_scale, 0);
+  }
   for (const float roll : {-kSearchRoll, kSearchRoll}) try_from(0, 0, 0, roll);
   keep();
   return result;

@@ -24,7 +24,14 @@ void Canvas::start(image::ByteView grey) {
   is_new_ = true;
 }
 
-void Canvas::draw(const Similarity& similarity) {
+float Canvas::half_width(const image::HogOptions& options) const {
+  const std::vector<float>& scale = recipe_->patch_scale;
+  const float largest = scale.empty() ? 1 : *std::max_element(scale.begin(), scale.end());
+  return 0.5F * static_cast<float>(options.cells) * options.cell * largest;
+}
+
+void Canvas::draw(const Similarity& similarity, int stage) {
+  half_ = half_width(recipe_->hog(stage));
   const double centre = 0.5 * (pixels_.width() - 1), unit = recipe_->unit;
   const double a = static_cast<double>(similarity.a) / unit,
                b = static_cast<double>(similarity.b) / unit;
@@ -84,14 +91,13 @@ void Canvas::describe(int stage, const Eigen::Ref<const Shape>& face, image::Hog
   };
   for (Eigen::Index i = 0; i < count; ++i)
     points_.col(i) = (face.col(point(i)).array() * recipe_->unit + centre).matrix();
-  const std::vector<float>& scale = recipe_->patch_scale;
-  const float largest = scale.empty() ? 1 : *std::max_element(scale.begin(), scale.end());
-  const float half = 0.5F * static_cast<float>(options.cells) * options.cell * largest;
+  const float half = half_width(options);
   const Window needed = touched(count, half, 0);
   if (needed.left < drawn_.left || needed.top < drawn_.top || needed.right > drawn_.right ||
       needed.bottom > drawn_.bottom)
-    draw(touched(count, half, std::ceil(kMargin * recipe_->unit)));
+    draw(touched(count, std::max(half, half_), std::ceil(kMargin * recipe_->unit)));
   points_.leftCols(count).colwise() -= Eigen::Vector2i(drawn_.left, drawn_.top).cast<float>();
+  const std::vector<float>& scale = recipe_->patch_scale;
   if (scale.empty()) return hog(points_.leftCols(count), options, out);
   const Eigen::Index size = options.size();
   const float cell = options.cell;

@@ -19,7 +19,8 @@ class Canvas {
 
   /// Takes a picture, which must stay until the last description: only what patches touch is drawn.
   void start(image::ByteView grey);
-  void draw(const Similarity& similarity);
+  /// The patches of this stage are the largest that are expected on it.
+  void draw(const Similarity& similarity, int stage);
   /// The patches of a stage at those of all points (face coordinates) that it sees, one after the
   /// other. `coarse`: on whole pixels, whatever the recipe says, in less than half the time.
   void describe(int stage, const Eigen::Ref<const Shape>& face, std::span<float> out,
@@ -35,6 +36,7 @@ class Canvas {
   /// What patches of this half width at the first points touch, and so many pixels more.
   Window touched(Eigen::Index count, float half, float more) const;
   void draw(const Window& window);
+  float half_width(const image::HogOptions& options) const;
   /// Calls hog(points, options, out) for points whose patches have one size.
   template <class T, class Hog>
   void describe(int stage, const Eigen::Ref<const Shape>& face, image::HogOptions options,
@@ -44,6 +46,7 @@ class Canvas {
   image::ByteView grey_;
   bool is_new_ = true;  // nothing of the picture has been drawn
   image::AffineMap map_;
+  float half_ = 0;  // the width of the expected patches
   Window drawn_;
   image::Image<std::int16_t> pixels_;
   image::Resampler resample_;

@@ -74,10 +74,15 @@ ShapeDescent::ShapeDescent(const Model& model)
     maps_.emplace_back(model.maps[i], model.recipe.stages[i].points);
 }
 
-float ShapeDescent::start(image::ByteView grey, const Similarity& similarity, float still) {
+void ShapeDescent::show(image::ByteView grey) {
   features_.start(grey);
+  if (base_) base_->show(grey);
+}
+
+float ShapeDescent::start(const Similarity& similarity, float still) {
+  features_.restart();
   if (base_) {
-    const float step = base_->run(grey, similarity, still);
+    const float step = base_->descend(similarity, still, NoHook(), [](int) { return true; });
     const Similarity place = base_->place(base_shape_);
     base_shape_ -= model_->base->mean;
     put_state(model_->mean, place, state_);

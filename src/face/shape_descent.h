@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <type_traits>
 #include <vector>
 
 #include "face/shape_state.h"
@@ -34,31 +33,22 @@ class ShapeDescent {
   explicit ShapeDescent(const Model& model);
 
   /// From the mean shape placed by a similarity. `still`: see shape_step. `hook(stage, state, z)`
-  /// is told of each stage but the base's before it moves the shape; where it answers, false ends
-  /// the descent after that stage. Gives the mean distance of the last step (the base's, whose
-  /// score is the model's), in units, infinite where it did not stay finite or was ended. Throws
-  /// Error on an empty picture and on a similarity that is not finite or has no size.
+  /// is told of each stage but the base's before it moves the shape. Gives the mean distance of the
+  /// last step (the base's, whose score is the model's), in units, infinite where it did not stay
+  /// finite. Throws Error on an empty picture and on a similarity that is not finite or has no
+  /// size.
   template <class Hook = NoHook>
   float run(image::ByteView grey, const Similarity& similarity, float still = 0, Hook&& hook = {}) {
-    const float base_step = start(grey, similarity, still);
-    bool goes_on = true;
-    for (std::size_t i = 0; i < maps_.size() && goes_on; ++i) {
-      bool wanted = true;
-      const bool finite = stage_update<float>(
-          maps_[i], static_cast<int>(i), state_, buffers_, features_,
-          [&](int stage, const auto& state, const auto& delta, auto&& out) {
-            shape_step(model_->recipe, model_->mean, stage, state, delta, out, still);
-          },
-          [&](int stage, const auto& state, const auto& z) {
-            if constexpr (std::is_void_v<decltype(hook(stage, state, z))>) {
-              hook(stage, state, z);
-            } else {
-              wanted = hook(stage, state, z);
-            }
-          });
-      goes_on = finite && wanted;
-    }
-    return (base_ && goes_on) || maps_.empty() ? base_step : last_step(goes_on);
+    show(grey);
+    return descend(similarity, still, hook, [](int) { return true; });
+  }
+
+  /// The same on the picture of the last run, with what was drawn of it still at hand.
+  /// `goes_on(stage)` is asked before each stage and once after the last; false ends the descent
+  /// there, and the step is infinite.
+  template <class GoesOn>
+  float run_again(const Similarity& similarity, GoesOn&& goes_on) {
+    return descend(similarity, 0, NoHook(), goes_on);
   }
 
   auto shape() const { return shape_of(state_); }  // in face coordinates
@@ -82,7 +72,22 @@ class ShapeDescent {
   Index patches_size() const { return features_.patches_size(); }
 
  private:
-  float start(image::ByteView grey, const Similarity& similarity, float still);
+  template <class Hook, class GoesOn>
+  float descend(const Similarity& similarity, float still, Hook&& hook, GoesOn&& goes_on) {
+    const float base_step = start(similarity, still);
+    const auto step = [&](int stage, const auto& state, const auto& delta, auto&& out) {
+      shape_step(model_->recipe, model_->mean, stage, state, delta, out, still);
+    };
+    bool whole = goes_on(0);
+    for (int stage = 0; stage < static_cast<int>(maps_.size()) && whole; ++stage)
+      whole = stage_update<float>(maps_[static_cast<std::size_t>(stage)], stage, state_, buffers_,
+                                  features_, step, hook) &&
+              goes_on(stage + 1);
+    return (base_ && whole) || maps_.empty() ? base_step : last_step(whole);
+  }
+
+  void show(image::ByteView grey);
+  float start(const Similarity& similarity, float still);
   float last_step(bool finite) const;
 
   const Model* model_;

@@ -44,11 +44,15 @@ void StageFeatures::start(image::ByteView grey) {
   is_drawn_ = false;
 }
 
-void StageFeatures::operator()(int stage, ConstVectorRef<float> state, VectorRef<float> out) {
-  const Similarity similarity = similarity_of(state);
-  if (!is_drawn_ || similarity != drawn_) canvas_.draw(similarity);
+void StageFeatures::draw(const Similarity& similarity, int stage) {
+  canvas_.draw(similarity, stage);
   is_drawn_ = true;
   drawn_ = similarity;
+}
+
+void StageFeatures::operator()(int stage, ConstVectorRef<float> state, VectorRef<float> out) {
+  const Similarity similarity = similarity_of(state);
+  if (!is_drawn_ || similarity != drawn_) draw(similarity, stage);
 
   const CompactMap& map = model_->maps[static_cast<std::size_t>(stage)];
   const Folding& folding = foldings_[static_cast<std::size_t>(stage)];
@@ -76,7 +80,16 @@ Eigen::Ref<const Vector<float>> StageFeatures::patch_sums(ConstVectorRef<float> 
   const Folding& folding = foldings_[static_cast<std::size_t>(stage)];
   const auto features = static_cast<std::size_t>(folding.features()),
              size = static_cast<std::size_t>(folding.size());
-  canvas_.describe(stage, shape_of(state), {patches_.data(), features}, true);
+  const Similarity similarity = similarity_of(state);
+  if (!is_drawn_) draw(similarity, 0);
+  // Before a face is drawn anew it is seen on the canvas as it is.
+  Eigen::Map<Shape> shape(offset_.data(), 2, model_->points());
+  shape = shape_of(state);
+  if (similarity != drawn_) {
+    similarity.to_image(shape, shape);
+    drawn_.to_face(shape, shape);
+  }
+  canvas_.describe(stage, shape, {patches_.data(), features}, true);
   fold(folding, {patches_.data(), features}, {sums_.data(), size}, {differences_.data(), size});
   return Eigen::Map<const Vector<float>>(sums_.data(), folding.size());
 }

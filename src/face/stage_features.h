@@ -19,6 +19,8 @@ class StageFeatures {
 
   /// The picture must stay until the last stage.
   void start(image::ByteView grey);
+  /// With another face of it.
+  void restart() { is_drawn_ = false; }
 
   /// Fills `out`, of the map's rank. The face is drawn when its similarity is another than before.
   void operator()(int stage, ConstVectorRef<float> state, VectorRef<float> out);
@@ -34,6 +36,9 @@ class StageFeatures {
   Index patches_size() const;
 
  private:
+  /// Anew, for this stage and those that follow on the same canvas.
+  void draw(const Similarity& similarity, int stage);
+
   const Model* model_;
   Canvas canvas_;
   std::vector<Folding> foldings_;  // of the stages

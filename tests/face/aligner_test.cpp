@@ -52,23 +52,26 @@ TEST(AnAligner, FindsTheFaceThoughItsBoxLiesBadly) {
   EXPECT_GT(searched, once + 0.3 * (boxes - once));
 }
 
-TEST(ADescent, EndsAfterTheStageAtWhichItsHookSaysNo) {
+TEST(ADescent, RunsAgainOnItsPictureUntilItIsTold) {
   const Model& model = drawn_training().model;
   const TrainingFace face = drawn_faces(1, 7).front();
   const Similarity start = model.boxes.front().similarity(face.boxes.front());
   ShapeDescent descent(model);
   std::vector<Shape> before;
-  ASSERT_TRUE(
-      std::isfinite(descent.run(face.picture, start, 0, [&](int, const auto& state, auto&&) {
-        before.push_back(similarity_of(state).scale() * shape_of(state));
-      })));
-  ASSERT_GE(before.size(), 3U);
-  int told = 0;
-  const float step = descent.run(face.picture, start, 0, [&](int stage, auto&&, auto&&) {
-    ++told;
-    return stage < 1;
+  const float whole = descent.run(face.picture, start, 0, [&](int, const auto& state, auto&&) {
+    before.push_back(similarity_of(state).scale() * shape_of(state));
   });
-  EXPECT_EQ(told, 2);
+  ASSERT_TRUE(std::isfinite(whole));
+  ASSERT_GE(before.size(), 3U);
+  const Shape last = descent.shape();
+  EXPECT_EQ(descent.run_again(start, [](int) { return true; }), whole);
+  EXPECT_EQ(descent.shape(), last);
+  int asked = 0;
+  const float step = descent.run_again(start, [&](int stage) {
+    EXPECT_EQ(stage, asked++);
+    return stage < 2;
+  });
+  EXPECT_EQ(asked, 3);
   EXPECT_EQ(step, std::numeric_limits<float>::infinity());
   EXPECT_EQ(descent.similarity().scale() * descent.shape(), before[2]);
 }

@@ -39,7 +39,7 @@ void FaceProblem::features(Index sample, int stage, ConstVectorRef<float> x,
   if (!canvas) canvas = std::make_unique<Canvas>(recipe_, points());
   const Index patches = out.size() - 2 * points();
   canvas->start(of(sample).picture);
-  canvas->draw(similarity_of(x));
+  canvas->draw(similarity_of(x), stage);
   canvas->describe(stage, shape_of(x), {out.data(), static_cast<std::size_t>(patches)});
   Eigen::Map<Shape>(out.data() + patches, 2, points()) =
       recipe_.shape_weight * recipe_.stages[static_cast<std::size_t>(stage)].shape_scale *

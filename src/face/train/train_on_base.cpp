@@ -396,7 +396,7 @@ class BaseTrainer {
     pool_.run(samples(), [&](Index s, int worker) {
       Canvas& canvas = canvases[static_cast<std::size_t>(worker)];
       canvas.start(faces_[face_of(s)].picture);
-      canvas.draw(places_[static_cast<std::size_t>(s)]);
+      canvas.draw(places_[static_cast<std::size_t>(s)], 0);
       canvas.describe(0, Eigen::Map<const Shape>(shapes_.col(s).data(), 2, points_),
                       {patches.col(s).data(), static_cast<std::size_t>(patches.rows())});
     });
