@@ -51,7 +51,7 @@ TrainerOptions TrainerOptions::preset(const std::string& name, const FaceParts& 
     options.penalties = {0.3};
     if (in_parts) add_parts(4, {2.6F}, parts, options);
     options.visibility = in_parts;
-    options.rank = 40;
+    options.rank = 24;
     options.starts = 6;
     options.box_starts = 4;
   } else if (name == "accurate") {
@@ -62,7 +62,7 @@ TrainerOptions TrainerOptions::preset(const std::string& name, const FaceParts& 
     options.penalties = {0.3, 0.3, 0.4, 0.5};
     if (in_parts) add_parts(4, {4, 3.2F, 2.8F}, parts, options);
     options.visibility = in_parts;
-    options.rank = 60;
+    options.rank = 48;
     options.starts = 6;
     options.box_starts = 4;
   } else if (name == "paper") {
