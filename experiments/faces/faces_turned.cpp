@@ -31,12 +31,16 @@ struct MeanError {
     sum += value;
     ++count;
   }
-  std::string percent() const { return count > 0 ? fmt::format("{:.2f}", 100 * sum / count) : "-"; }
+  double mean() const { return sum / count; }
+  std::string text(double factor) const {
+    return count > 0 ? fmt::format("{:.2f}", factor * mean()) : "-";
+  }
 };
 
-/// Mean distance over the unit: of the points that are seen, and of all.
+/// Mean distance over the unit: of the points that are seen, and of all. And how far the yaw that
+/// all of them tell is off, in degrees.
 struct PointErrors {
-  MeanError visible, all;
+  MeanError visible, all, yaw;
 };
 
 /// The errors of each method at each angle.
@@ -69,13 +73,31 @@ Table by_yaw(const std::string& row_name, const std::vector<TurnedMethod>& metho
           visible_too ? fmt::format("{}, {} points", name, all ? "all" : "visible") : name};
       for (std::size_t k = 0; k < angles.size(); ++k) {
         const MeanError& error = all ? errors[m][k].all : errors[m][k].visible;
-        line.push_back(error.percent());
+        line.push_back(error.text(100));
         if (error.count > 0)
           results.add(row_name, name, all ? "mean_percent" : "visible_mean_percent",
-                      100 * error.sum / error.count, "%", {{"yaw", angles[k]}});
+                      100 * error.mean(), "%", {{"yaw", angles[k]}});
       }
       table.lines.push_back(std::move(line));
     }
+  return table;
+}
+
+Table yaw_errors(const std::vector<TurnedMethod>& methods, const ErrorsByYaw& errors,
+                 Results& results) {
+  Table table{{{"method"}}};
+  for (const double yaw : kYaws) table.lines[0].push_back(fmt::format("{:.0f} deg", yaw));
+  for (std::size_t m = 0; m < methods.size(); ++m) {
+    std::vector<std::string> line = {methods[m].method.name};
+    for (std::size_t k = 0; k < kYaws.size(); ++k) {
+      const MeanError& error = errors[m][k].yaw;
+      line.push_back(error.text(1));
+      if (error.count > 0)
+        results.add("turned", methods[m].method.name, "yaw_mae_deg", error.mean(), "deg",
+                    {{"yaw", kYaws[k]}});
+    }
+    table.lines.push_back(std::move(line));
+  }
   return table;
 }
 
@@ -112,27 +134,31 @@ void measure_turned(const ExperimentContext& context, const fs::path& folder,
     const auto picture = opencv::read_grey(truth.path(truth.faces[i]));
     const pose::HeadPose head = turner.pose(points);
     const double unit = head.scale * unit_in_space;
-    const auto run = [&](const face::TurnedFace& face, image::ByteView grey, std::size_t k,
-                         ErrorsByYaw& errors) {
-      for (std::size_t m = 0; m < methods.size(); ++m)
-        add_point_errors(
-            methods[m].method.find(grey, face::moved(boxes[i][m], points, face.points)), face, unit,
-            errors[m][k]);
+    const auto run = [&](const face::TurnedFace& face, image::ByteView grey, double yaw,
+                         std::size_t k, ErrorsByYaw& errors) {
+      for (std::size_t m = 0; m < methods.size(); ++m) {
+        const face::Shape found =
+            methods[m].method.find(grey, face::moved(boxes[i][m], points, face.points));
+        add_point_errors(found, face, unit, errors[m][k]);
+        errors[m][k].yaw.add(std::abs(turner.pose(found).yaw - yaw));
+      }
     };
     const auto group = std::size_t(
         std::upper_bound(kGroups.begin(), kGroups.end(), std::abs(head.yaw)) - kGroups.begin() - 1);
     ++in_group[group];
-    run({{}, points, std::vector<bool>(std::size_t(points.cols()), false)}, picture, group, real);
+    run({{}, points, std::vector<bool>(std::size_t(points.cols()), false)}, picture, head.yaw,
+        group, real);
     if (std::abs(head.yaw) > kLooksAhead) continue;
     ++ahead;
     // Even numbers turn to the right, odd ones to the left; straight ahead both are the same.
     std::vector<face::TurnedFace> turned(2 * kYaws.size());
+    const auto yaw_of = [&](std::size_t k) { return k % 2 == 0 ? kYaws[k / 2] : -kYaws[k / 2]; };
     pool.run(Index(turned.size()) - 1, [&](Index t, int) {
       const std::size_t k = std::size_t(t) + 1;
-      const double yaw = k % 2 == 0 ? kYaws[k / 2] : -kYaws[k / 2];
-      turned[k] = turner.turn(picture, points, yaw - head.yaw, 0);
+      turned[k] = turner.turn(picture, points, yaw_of(k) - head.yaw, 0);
     });
-    for (std::size_t k = 1; k < turned.size(); ++k) run(turned[k], turned[k].picture, k / 2, drawn);
+    for (std::size_t k = 1; k < turned.size(); ++k)
+      run(turned[k], turned[k].picture, yaw_of(k), k / 2, drawn);
   }
 
   std::vector<std::string> heading, groups;
@@ -143,8 +169,10 @@ void measure_turned(const ExperimentContext& context, const fs::path& folder,
             ? fmt::format("{:.0f}-{:.0f} deg ({}): %", kGroups[k], kGroups[k + 1], in_group[k])
             : fmt::format("{:.0f} deg and more ({}): %", kGroups[k], in_group[k]));
   const Table turned_table = by_yaw("turned", methods, drawn, heading, kYaws, true, results),
-              real_table = by_yaw("dev_by_yaw", methods, real, groups, kGroups, false, results);
+              real_table = by_yaw("dev_by_yaw", methods, real, groups, kGroups, false, results),
+              pose_table = yaw_errors(methods, drawn, results);
   context.say("turned faces\n" + format_table(turned_table.lines));
+  context.say("their yaw, from the points, off by degrees\n" + format_table(pose_table.lines));
   context.say("dev faces by yaw\n" + format_table(real_table.lines));
   const std::string unit =
       "Errors are in percent of the outer eye corners' distance in space: that of the learned "
@@ -159,6 +187,11 @@ void measure_turned(const ExperimentContext& context, const fs::path& folder,
                    "has very likely seen these faces in its training.",
                    ahead, kLooksAhead, unit),
        turned_table});
+  results.exhibits.push_back(
+      {"turned_pose", "Head pose by yaw, drawn", "",
+       "How far the yaw of the same drawn faces is off, in degrees, mean: told by the shape in "
+       "space from all points that each method found, hidden ones too.",
+       pose_table});
   results.exhibits.push_back(
       {"dev_by_yaw", "Error by yaw, as photographed", "",
        "The faces of dev.csv that both detectors find, by the yaw that their labels tell; how many "
