@@ -11,7 +11,7 @@ namespace sdm::face {
 /// frames; a value further from the mean than its noise explains shortens the mean, down to the
 /// value alone. The noise is what no smooth motion explains: fourth differences in time.
 struct SmoothingOptions {
-  double memory = 0.64;  // seconds that a mean goes back at most; longer is calmer
+  double memory = 0.8;   // seconds that a mean goes back at most; longer is calmer
   double still = 3.0;    // deviations of the noise that still belong to a face at rest
   double moved = 4.5;    // deviations that a face at rest does not have: nothing before counts
   double noise = 0.002;  // units of the face, the deviation of a point until it has been seen
