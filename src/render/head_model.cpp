@@ -84,9 +84,16 @@ void read_indices(const fs::path& path, HeadModel& head) {
 Points HeadModel::shape(ConstVectorRef<float> identity_weights,
                         ConstVectorRef<float> expression_weights) const {
   Vector<float> sum = neutral.reshaped();
-  sum.noalias() += identity * identity_weights;
-  for (Index i = 0; i < expression.cols(); ++i)  // most are 0
-    if (expression_weights[i] != 0) sum += expression_weights[i] * expression.col(i);
+  // The modes are read as they lie in memory, four at a time.
+  Vector<float> moved = Vector<float>::Zero(sum.size());
+  const auto mode = [&](Index i) { return identity_weights[i] * identity.col(i); };
+  Index i = 0;
+  for (; i + 4 <= identity.cols(); i += 4)
+    moved = (((moved + mode(i)) + mode(i + 1)) + mode(i + 2)) + mode(i + 3);
+  for (; i < identity.cols(); ++i) moved += mode(i);
+  sum += moved;
+  for (Index k = 0; k < expression.cols(); ++k)  // most are 0
+    if (expression_weights[k] != 0) sum += expression_weights[k] * expression.col(k);
   return sum.reshaped(3, neutral.cols());
 }
 
