@@ -7,13 +7,14 @@ set(SDM_ROOMS "" CACHE INTERNAL "Library targets to install")
 # every one has. include/sdm/base/types.h refuses anything else.
 set(SDM_EIGEN_DEFINITIONS EIGEN_MAX_ALIGN_BYTES=64 EIGEN_MAX_STATIC_ALIGN_BYTES=16)
 
-# sdm_compile_flags(TARGET [TINY_VECTORS] [FUZZER] [SHALLOW] [NATIVE]): every compiler flag of the project stands here.
+# sdm_compile_flags(TARGET [TINY_VECTORS] [FUZZER] [SHALLOW] [NATIVE] [UNFUSED]): every compiler flag of the project stands here.
 # TINY_VECTORS is for programs with Eigen vectors of size one, FUZZER for those that libFuzzer runs,
 # SHALLOW for code in which no time is spent, so that it compiles quickly, NATIVE for what a user
-# would compile for the own processor: that is done where SDM_NATIVE is on.
+# would compile for the own processor: that is done where SDM_NATIVE is on. UNFUSED rounds every
+# product before it is added, so that results are the same with every kind of vectors.
 # A compiler that is neither GCC, clang nor MSVC is told the language and nothing else.
 function(sdm_compile_flags target)
-  cmake_parse_arguments(FLAGS "TINY_VECTORS;FUZZER;SHALLOW;NATIVE" "" "" ${ARGN})
+  cmake_parse_arguments(FLAGS "TINY_VECTORS;FUZZER;SHALLOW;NATIVE;UNFUSED" "" "" ${ARGN})
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
   if(MSVC)
@@ -40,6 +41,9 @@ function(sdm_compile_flags target)
     endif()
     if(FLAGS_SHALLOW)
       list(APPEND flags $<$<CONFIG:Release>:-O1>)  # arguments and pages: no time is spent there
+    endif()
+    if(FLAGS_UNFUSED)
+      list(APPEND flags -ffp-contract=off)
     endif()
     if(FLAGS_NATIVE AND SDM_NATIVE)
       list(APPEND flags -march=native)
@@ -94,16 +98,16 @@ function(sdm_room_headers name further)
   endforeach()
 endfunction()
 
-# sdm_room(NAME SOURCES a.cpp ... VECTORISED b.cpp ... DEPENDS room ... PRIVATE lib ...)
+# sdm_room(NAME [UNFUSED] SOURCES a.cpp ... VECTORISED b.cpp ... DEPENDS room ... PRIVATE lib ...)
 # A room of the library: target sdm_NAME, alias sdm::NAME. VECTORISED names the files that Highway
 # compiles once for each kind of processor; DEPENDS the rooms it may know; PRIVATE header-only
-# libraries that its headers do not show.
+# libraries that its headers do not show. UNFUSED is for sdm_compile_flags.
 function(sdm_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;VECTORISED;DEPENDS;PRIVATE" ${ARGN})
   sdm_room_headers(${name} "${ROOM_VECTORISED}")  # Highway includes such a file in itself
   add_library(sdm_${name} STATIC ${ROOM_SOURCES} ${ROOM_VECTORISED})
   add_library(sdm::${name} ALIAS sdm_${name})
-  sdm_compile_flags(sdm_${name})
+  sdm_compile_flags(sdm_${name} ${ROOM_UNPARSED_ARGUMENTS})
   set_target_properties(sdm_${name} PROPERTIES EXPORT_NAME ${name})
   if(NOT EMSCRIPTEN)  # where it costs time and has no use
     set_target_properties(sdm_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
@@ -146,7 +150,7 @@ endfunction()
 function(sdm_test name)
   cmake_parse_arguments(TEST "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name}_test ${TEST_SOURCES})
-  sdm_compile_flags(${name}_test)
+  sdm_compile_flags(${name}_test ${TEST_UNPARSED_ARGUMENTS})
   target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name}_test PRIVATE ${TEST_LINK} fmt::fmt GTest::gmock GTest::gtest_main)
   gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60)
