@@ -297,6 +297,7 @@ void Drawing::darken_lens(const std::vector<Eigen::Vector3f>& outline) {
 bool Drawing::held_before(float x, float y, Eigen::Vector3f& normal) const {
   float deepest = 0;
   for (const Bar& bar : bars_) {
+    if (!bar.may_hold({x, y})) continue;
     Eigen::Vector3f there;
     const float inside = bar.inside({x, y}, there);
     if (inside > deepest) deepest = inside, normal = there;
@@ -323,14 +324,11 @@ void Drawing::compose() {
   Field picture(side_, side_);
   for (int y = 0; y < side_; ++y)
     for (int x = 0; x < side_; ++x) {
+      const float b = clamp01(back(x, y)), behind = b * b;  // linear
       float sum = 0;
       for (int i = 0; i < kSamples * kSamples; ++i) {
         const int sx = kSamples * x + i % kSamples, sy = kSamples * y + i / kSamples;
-        float value = bright_(sx, sy) * exposure;
-        if (raster_.at(sx, sy).triangle < 0) {
-          const float b = clamp01(back(x, y));
-          value = b * b;  // linear
-        }
+        float value = raster_.at(sx, sy).triangle < 0 ? behind : bright_(sx, sy) * exposure;
         if (Eigen::Vector3f normal; held_before(float(sx), float(sy), normal)) {
           const float shaded = light_.ambient(normal) +
                                light_.strength * std::max(0.0F, normal.dot(light_.direction));

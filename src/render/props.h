@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "render/scene.h"
@@ -23,6 +24,12 @@ struct Bar {
   Eigen::Vector2f from, to;
   float radius_from, radius_to;
 
+  /// False: the point is outside, by a look at the box about the bar.
+  bool may_hold(const Eigen::Vector2f& point) const {
+    const float reach = std::max(radius_from, radius_to) + 1;
+    return (point.array() >= from.cwiseMin(to).array() - reach).all() &&
+           (point.array() <= from.cwiseMax(to).array() + reach).all();
+  }
   /// How far inside, in pixels; below 0: outside. `normal` is that of a round bar.
   float inside(const Eigen::Vector2f& point, Eigen::Vector3f& normal) const;
 };
