@@ -40,7 +40,7 @@ void Light::add_glow(const Eigen::Vector3f& d, float amount) {
 }
 
 ShadowMap::ShadowMap(const Eigen::Vector3f& direction, float radius, int side)
-    : radius_(radius), side_(side), raster_(side, side) {
+    : radius_(radius), side_(side), raster_(side, side, true) {
   const Eigen::Vector3f z = direction.normalized();
   const Eigen::Vector3f up =
       std::abs(z.y()) < 0.9F ? Eigen::Vector3f::UnitY() : Eigen::Vector3f::UnitX();
@@ -64,14 +64,14 @@ float ShadowMap::lit(const Eigen::Vector3f& point, float bias) const {
   int lit = 0;
   if (x >= 1 && y >= 1 && x < side_ - 1 && y < side_ - 1) {
     for (int dy = -1; dy <= 1; ++dy) {
-      const Fragment* row = &raster_.at(x - 1, y + dy);
-      for (int k = 0; k < 3; ++k) lit += depth < row[k].depth ? 1 : 0;
+      const float* row = raster_.depths(x - 1, y + dy);
+      for (int k = 0; k < 3; ++k) lit += depth < row[k] ? 1 : 0;
     }
     return float(lit) / 9;
   }
   for (int v = y - 1; v <= y + 1; ++v)
     for (int u = x - 1; u <= x + 1; ++u)
-      if (u < 0 || v < 0 || u >= side_ || v >= side_ || depth < raster_.at(u, v).depth) ++lit;
+      if (u < 0 || v < 0 || u >= side_ || v >= side_ || depth < *raster_.depths(u, v)) ++lit;
   return float(lit) / 9;
 }
 
@@ -94,7 +94,7 @@ std::vector<float> ambient_occlusion(const Points& points, const Points& normals
       const int x = std::clamp(int(projected(0, i) + 0.5F), 0, kOcclusionSide - 1);
       const int y = std::clamp(int(projected(1, i) + 0.5F), 0, kOcclusionSide - 1);
       seen[std::size_t(k)][std::size_t(i)] =
-          projected(2, i) - kBias - 2 * kBias * (1 - cosine) < map.raster().at(x, y).depth;
+          projected(2, i) - kBias - 2 * kBias * (1 - cosine) < *map.raster().depths(x, y);
     }
   });
   std::vector<float> open(count);

@@ -3,95 +3,46 @@
 #include <cmath>
 #include <memory>
 
+#include "render/shading.h"
+
 namespace sdm::render {
 namespace {
 
 constexpr float kSceneRadius = 24;  // cm, what shadows are thrown in
 constexpr int kShadowSide = 420;
 
-// Samples side by side that are shaded at once.
-constexpr int kLanes = 4;
-using Lanes = Eigen::Array<float, kLanes, 1>;
-
-// Exact, as Eigen's own root of an array is not.
-Lanes root(const Lanes& squares) {
-  Lanes roots;
-  for (int k = 0; k < kLanes; ++k) roots[k] = std::sqrt(squares[k]);
-  return roots;
-}
-
-struct Lanes3 {
-  Lanes x, y, z;
-
-  // As Eigen adds the products of two vectors.
-  Lanes dot(const Lanes3& other) const { return x * other.x + (y * other.y + z * other.z); }
-  Lanes3 operator/(const Lanes& length) const { return {x / length, y / length, z / length}; }
-};
-
-// What is interpolated over a triangle, of each vertex: the point, the normal, the place on the
-// texture, the share of the sky; and room to a multiple of four.
-using Corners = Eigen::Array<float, 12, Eigen::Dynamic>;
-
 Corners corners_of(const Scene& scene) {
   const Points directions = normals(scene.points, scene.triangles);
   Corners corners(12, scene.points.cols());
-  for (Index i = 0; i < corners.cols(); ++i)
-    corners.col(i) << scene.points.col(i), directions.col(i), scene.texture.col(i),
-        scene.open[std::size_t(i)], 0, 0, 0;
+  for (Index i = 0; i < corners.cols(); ++i) {
+    auto corner = corners.col(i);
+    corner.segment<3>(0) = scene.points.col(i);
+    corner.segment<3>(3) = directions.col(i);
+    corner.segment<2>(6) = scene.texture.col(i);
+    corner.segment<4>(8) << scene.open[std::size_t(i)], 0, 0, 0;
+  }
   return corners;
 }
 
-// Up to four fragments side by side; where there is no triangle `bright` stays as it is.
-void shade(const Scene& scene, const Corners& corners, const Light& light, const ShadowMap* shadows,
-           const Fragment* fragments, int count, float distance, float* bright) {
-  Eigen::Array<float, kLanes, 12> at = Eigen::Array<float, kLanes, 12>::Zero();
-  Lanes reflectance = Lanes::Zero(), specular = Lanes::Zero(), shininess = Lanes::Ones(),
-        wrap = Lanes::Zero();
-  bool any = false;
-  for (int k = 0; k < count; ++k) {
-    if (fragments[k].triangle < 0) continue;
-    any = true;
-    const Triangle& t = scene.triangles[std::size_t(fragments[k].triangle)];
-    const Material& material = scene.materials[scene.material[std::size_t(fragments[k].triangle)]];
-    const float w1 = fragments[k].second, w2 = fragments[k].third, w0 = 1 - w1 - w2;
-    const Eigen::Array<float, 12, 1> mean =
-        w0 * corners.col(t[0]) + w1 * corners.col(t[1]) + w2 * corners.col(t[2]);
-    at.row(k) = mean;
-    reflectance[k] = std::max(0.0F, material.reflectance(mean[6], mean[7]));
-    specular[k] = material.specular, shininess[k] = material.shininess, wrap[k] = material.wrap;
-  }
-  if (!any) return;
-  const Lanes3 point{at.col(0), at.col(1), at.col(2)};
-  Lanes3 normal{at.col(3), at.col(4), at.col(5)};
-  normal = normal / root(normal.dot(normal) + 1e-12F);
-  Lanes3 view{-point.x, -point.y, distance - point.z};
-  view = view / root(view.dot(view));
-  Lanes facing = normal.dot(view), side;
-  for (int k = 0; k < kLanes; ++k) side[k] = facing[k] < 0 ? -1.0F : 1.0F;
-  normal = {side * normal.x, side * normal.y, side * normal.z};
-  facing *= side;
-  const Lanes ambient = light.expansion(normal.x, normal.y, normal.z).max(0) * at.col(8);
-  const Eigen::Vector3f& lamp = light.direction;
-  const Lanes cosine = normal.x * lamp.x() + (normal.y * lamp.y() + normal.z * lamp.z());
-  Lanes direct = ((cosine + wrap) / (1 + wrap)).max(0) * light.strength, shine = Lanes::Zero();
-  if (shadows != nullptr) {
-    for (int k = 0; k < count; ++k)
-      if (direct[k] > 0 && fragments[k].triangle >= 0)
-        direct[k] *= shadows->lit({point.x[k], point.y[k], point.z[k]},
-                                  0.25F + 0.5F * (1 - std::max(cosine[k], 0.0F)));
-    Lanes3 half{lamp.x() + view.x, lamp.y() + view.y, lamp.z() + view.z};
-    half = half / root(half.dot(half));
-    const Lanes h = normal.dot(half).max(0);
-    // Schlick's h^n.
-    const Lanes power = specular * direct / cosine.max(0.1F) * h / (shininess * (1 - h) + h);
-    for (int k = 0; k < kLanes; ++k)
-      if (direct[k] > 0 && cosine[k] > 0 && specular[k] > 0) shine[k] = power[k];
-  }
-  const Lanes rim = 1 - facing.max(0);
-  const Lanes sum =
-      reflectance * (ambient + direct) + shine + 0.5F * specular * rim * rim * rim * rim * ambient;
-  for (int k = 0; k < count; ++k)
-    if (fragments[k].triangle >= 0) bright[k] = sum[k];
+// By the signs of the texture's pixels that may be seen on it.
+Raster::Extent extent_of(const Scene& scene, std::size_t triangle) {
+  const Material& material = scene.materials[scene.material[triangle]];
+  if (!material.cutout) return Raster::Extent::whole;
+  const Field& texture = *material.texture;
+  const Triangle& t = scene.triangles[triangle];
+  const Eigen::Vector2f a = scene.texture.col(t[0]), b = scene.texture.col(t[1]),
+                        c = scene.texture.col(t[2]);
+  constexpr float kMargin = 0.05F;  // px, for rounding
+  const Eigen::Vector2f low = a.cwiseMin(b).cwiseMin(c).array() - kMargin,
+                        high = a.cwiseMax(b).cwiseMax(c).array() + kMargin;
+  const int last_x = texture.width() - 1, last_y = texture.height() - 1;
+  const int x0 = std::clamp(int(low.x()), 0, last_x), y0 = std::clamp(int(low.y()), 0, last_y);
+  const int x1 = std::clamp(int(high.x()) + 1, 0, last_x);
+  const int y1 = std::clamp(int(high.y()) + 1, 0, last_y);
+  bool some = false, gaps = false;
+  for (int y = y0; y <= y1; ++y)
+    for (int x = x0; x <= x1; ++x) (texture(x, y) >= 0 ? some : gaps) = true;
+  return !gaps ? Raster::Extent::whole : some ? Raster::Extent::holed : Raster::Extent::none;
 }
 
 }  // namespace
@@ -124,7 +75,6 @@ void light_scene(const Scene& scene, const Light& light, const Camera& camera, R
                  Field& bright) {
   const auto shown = [&](int triangle, float w0, float w1, float w2) {
     const Material& material = scene.materials[scene.material[std::size_t(triangle)]];
-    if (!material.cutout) return true;
     const Triangle& t = scene.triangles[std::size_t(triangle)];
     const Eigen::Vector2f place =
         w0 * scene.texture.col(t[0]) + w1 * scene.texture.col(t[1]) + w2 * scene.texture.col(t[2]);
@@ -133,10 +83,13 @@ void light_scene(const Scene& scene, const Light& light, const Camera& camera, R
   const auto one_sided = [&](int triangle) {
     return scene.materials[scene.material[std::size_t(triangle)]].one_sided;
   };
+  std::vector<Raster::Extent> extents(scene.triangles.size());
+  for (std::size_t i = 0; i < extents.size(); ++i) extents[i] = extent_of(scene, i);
+  const auto extent = [&](int triangle) { return extents[std::size_t(triangle)]; };
   Points projected(3, scene.points.cols());
   for (Index i = 0; i < projected.cols(); ++i)
     projected.col(i) = camera.project(scene.points.col(i));
-  raster.draw(projected, scene.triangles, true, shown, one_sided);
+  raster.draw(projected, scene.triangles, true, shown, one_sided, extent);
   std::unique_ptr<ShadowMap> shadows;
   if (light.strength > 0) {
     shadows = std::make_unique<ShadowMap>(light.direction, kSceneRadius, kShadowSide);
@@ -151,13 +104,9 @@ void light_scene(const Scene& scene, const Light& light, const Camera& camera, R
         [&](int i, float w0, float w1, float w2) {
           return shown(numbers[std::size_t(i)], w0, w1, w2);
         },
-        [](int) { return false; });
+        nullptr, [&](int i) { return extent(numbers[std::size_t(i)]); });
   }
-  const Corners corners = corners_of(scene);
-  for (int y = 0; y < raster.height(); ++y)
-    for (int x = 0; x < raster.width(); x += kLanes)
-      shade(scene, corners, light, shadows.get(), &raster.at(x, y),
-            std::min(kLanes, raster.width() - x), camera.distance, &bright(x, y));
+  shade(scene, corners_of(scene), light, shadows.get(), raster, camera.distance, bright);
 }
 
 }  // namespace sdm::render

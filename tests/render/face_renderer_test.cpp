@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tests/every_target.h"
 #include "tests/io/expect_error.h"
 #include "tests/render/small_head.h"
 
@@ -35,6 +36,13 @@ TEST(FaceRenderer, DrawsTheSameFaceByItsNumberHoweverManyThreadsThereAre) {
     EXPECT_TRUE(same(faces[static_cast<std::size_t>(i)], alone.draw(static_cast<std::uint64_t>(i))))
         << i;
   EXPECT_FALSE(same(faces[0], faces[1]));
+}
+
+TEST(FaceRenderer, DrawsTheSameFaceWithEveryKindOfVectors) {
+  ThreadPool pool(1);
+  const RenderedFace first = FaceRenderer(make_small_head(), small(), pool).draw(3);
+  on_every_target(
+      [&] { EXPECT_TRUE(same(first, FaceRenderer(make_small_head(), small(), pool).draw(3))); });
 }
 
 TEST(FaceRenderer, AnotherSeedIsAnotherFace) {

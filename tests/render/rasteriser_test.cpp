@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "sdm/base/random.h"
+#include "tests/every_target.h"
 #include "tests/render/small_head.h"
 
 namespace sdm::render {
@@ -91,6 +93,89 @@ TEST(Rasteriser, LeavesOutBacksAndHolesWhereItIsTold) {
       projected(points), {{0, 1, 2}}, true,
       [](int, float, float second, float) { return second > 0.5F; }, one_sided);
   EXPECT_EQ(half.at(119, 119).triangle, -1);  // its second vertex is far from the middle
+}
+
+// Pixel by pixel; holes are where the second vertex weighs more than 0.6.
+std::vector<Fragment> plainly_drawn(const Points& points, const std::vector<Triangle>& triangles,
+                                    bool perspective, bool holed, int width, int height) {
+  std::vector<Fragment> seen(static_cast<std::size_t>(width * height));
+  for (int number = 0; const Triangle& triangle : triangles) {
+    const Eigen::Vector3f a = points.col(triangle[0]), b = points.col(triangle[1]),
+                          c = points.col(triangle[2]);
+    const Eigen::Vector3f low = a.cwiseMin(b).cwiseMin(c), high = a.cwiseMax(b).cwiseMax(c);
+    const float bx = b.x() - a.x(), by = b.y() - a.y(), cx = c.x() - a.x(), cy = c.y() - a.y();
+    const float scale = 1 / (bx * cy - cx * by);
+    for (int i = 0; i < width * height; ++i) {
+      const auto x = static_cast<float>(i % width), y = static_cast<float>(i / width);
+      if (x < low.x() || x > high.x() || y < low.y() || y > high.y()) continue;
+      const float px = x - a.x(), py = y - a.y();
+      float w1 = (px * cy - cx * py) * scale, w2 = (bx * py - px * by) * scale, w0 = 1 - w1 - w2;
+      if (std::min({w0, w1, w2}) < -1e-5F) continue;
+      float depth = w0 * a.z() + w1 * b.z() + w2 * c.z();
+      if (perspective) {
+        w0 /= a.z(), w1 /= b.z(), w2 /= c.z();
+        depth = 1 / (w0 + w1 + w2);
+        w0 *= depth, w1 *= depth, w2 *= depth;
+      }
+      Fragment& there = seen[static_cast<std::size_t>(i)];
+      if (depth < there.depth && !(holed && w1 > 0.6F)) there = {number, w1, w2, depth};
+    }
+    ++number;
+  }
+  return seen;
+}
+
+TEST(Rasteriser, DrawsBitForBitWhatIsDrawnPixelByPixel) {
+  Random random(1, "triangles");
+  const int width = 61, height = 40;
+  for (const float size : {1.5F, 8.0F, 60.0F}) {
+    Points points(3, 600);
+    std::vector<Triangle> triangles;
+    for (int i = 0; i < 600; ++i) {
+      const int first = i - i % 3;
+      if (i == first) {
+        triangles.push_back({i, i + 1, i + 2});
+        points.col(i) << static_cast<float>(random.uniform(-5, width + 5)),
+            static_cast<float>(random.uniform(-5, height + 5)),
+            static_cast<float>(random.uniform(50, 60));
+      } else {
+        for (int k = 0; k < 3; ++k)
+          points(k, i) = points(k, first) + size * static_cast<float>(random.uniform(-0.5, 0.5));
+      }
+    }
+    for (const bool perspective : {true, false})
+      for (const bool holed : {true, false}) {
+        const auto expected = plainly_drawn(points, triangles, perspective, holed, width, height);
+        on_every_target([&] {
+          Raster raster(width, height), depths(width, height, true);
+          const Raster::Shown shown = [](int, float, float second, float) {
+            return second <= 0.6F;
+          };
+          for (Raster* one : {&raster, &depths})
+            one->draw(points, triangles, perspective, holed ? shown : nullptr);
+          for (int i = 0; i < width * height; ++i) {
+            const Fragment& plain = expected[static_cast<std::size_t>(i)];
+            const Fragment found = raster.at(i % width, i / width);
+            ASSERT_EQ(found.triangle, plain.triangle) << i;
+            ASSERT_EQ(found.second, plain.second) << i;
+            ASSERT_EQ(found.third, plain.third) << i;
+            ASSERT_EQ(found.depth, plain.depth) << i;
+            ASSERT_EQ(*depths.depths(i % width, i / width), plain.depth) << i;
+          }
+        });
+      }
+  }
+}
+
+TEST(Rasteriser, LeavesOutATriangleOfWhichThereIsNothing) {
+  Points points(3, 3);
+  points << -5, 5, 0, -5, -5, 5, 0, 0, 0;
+  const auto never = [](int, float, float, float) { return false; };
+  for (const auto extent : {Raster::Extent::whole, Raster::Extent::holed, Raster::Extent::none}) {
+    Raster raster(240, 240);
+    raster.draw(projected(points), {{0, 1, 2}}, true, never, nullptr, [&](int) { return extent; });
+    EXPECT_EQ(raster.at(119, 119).triangle, extent == Raster::Extent::whole ? 0 : -1);
+  }
 }
 
 TEST(Rasteriser, TakesTrianglesThatLeaveThePictureAndTheView) {

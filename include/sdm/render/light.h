@@ -46,6 +46,7 @@ class ShadowMap {
             (turned.y() / radius_ + 1) * 0.5F * float(side_), -turned.z()};
   }
   Points project(const Points& points) const;
+  /// Keeps depths alone.
   Raster& raster() { return raster_; }
 
   /// The share of the rays about a point that reach it; `bias` is how far behind the first hit a

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <algorithm>
-#include <cmath>
+#include <cassert>
+#include <cstddef>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -38,85 +39,48 @@ struct Fragment {
 
 class Raster {
  public:
-  Raster(int width, int height) { reset(width, height); }
+  /// `only_depths`: of what it shows it keeps the depth alone.
+  Raster(int width, int height, bool only_depths = false) : only_depths_(only_depths) {
+    reset(width, height);
+  }
 
   /// Empties it.
-  void reset(int width, int height) {
-    width_ = width, height_ = height;
-    fragments_.assign(std::size_t(width) * std::size_t(height), Fragment());
-  }
+  void reset(int width, int height);
   int width() const { return width_; }
   int height() const { return height_; }
-  Fragment& at(int x, int y) {
-    return fragments_[std::size_t(y) * std::size_t(width_) + std::size_t(x)];
+  /// Needs a raster that keeps more than depths.
+  Fragment at(int x, int y) const {
+    assert(!only_depths_);
+    const std::size_t i = index(x, y);
+    return {triangle_.data()[i], second_.data()[i], third_.data()[i], depth_.data()[i]};
   }
-  const Fragment& at(int x, int y) const {
-    return fragments_[std::size_t(y) * std::size_t(width_) + std::size_t(x)];
-  }
+  /// The depths from this pixel to the end of its row.
+  const float* depths(int x, int y) const { return depth_.data() + index(x, y); }
+
+  /// Whether there is something at a place of a triangle, by the weights of its vertices.
+  using Shown = std::function<bool(int triangle, float w0, float w1, float w2)>;
+  using OneSided = std::function<bool(int triangle)>;
+  /// How much of a triangle there is. Of holed ones alone `Shown` is asked.
+  enum class Extent : unsigned char { whole, holed, none };
+  using ExtentOf = std::function<Extent(int triangle)>;
 
   /// Draws triangles of projected points (x, y, depth). `perspective`: weights and depths are those
-  /// in space; else all is linear in the picture. `shown(triangle, w0, w1, w2)` may leave fragments
-  /// out: holes between hairs. `one_sided(triangle)` leaves out triangles that turn their back.
-  template <class Shown, class OneSided>
+  /// in space; else all is linear in the picture. `shown` may leave fragments out: holes between
+  /// hairs. `one_sided` leaves out triangles that turn their back. Without `extent` all are holed.
   void draw(const Points& projected, const std::vector<Triangle>& triangles, bool perspective,
-            const Shown& shown, const OneSided& one_sided) {
-    for (std::size_t i = 0; i < triangles.size(); ++i) {
-      const float* a = projected.col(triangles[i][0]).data();
-      const float* b = projected.col(triangles[i][1]).data();
-      const float* c = projected.col(triangles[i][2]).data();
-      if (perspective && !(a[2] > 0 && b[2] > 0 && c[2] > 0)) continue;  // behind the camera
-      const float left = std::min({a[0], b[0], c[0]}), right = std::max({a[0], b[0], c[0]});
-      const float top = std::min({a[1], b[1], c[1]}), bottom = std::max({a[1], b[1], c[1]});
-      if (!(right >= 0 && bottom >= 0 && left <= float(width_ - 1) && top <= float(height_ - 1)))
-        continue;
-      const int x0 = std::max(0, -whole_below(-std::max(left, -1.0F)));
-      const int x1 = std::min(width_ - 1, whole_below(std::min(right, float(width_))));
-      const int y0 = std::max(0, -whole_below(-std::max(top, -1.0F)));
-      const int y1 = std::min(height_ - 1, whole_below(std::min(bottom, float(height_))));
-      if (x0 > x1 || y0 > y1) continue;
-      const float bx = b[0] - a[0], by = b[1] - a[1], cx = c[0] - a[0], cy = c[1] - a[1];
-      const float area = bx * cy - cx * by;
-      // Counter-clockwise triangles face the viewer; in a picture y goes down.
-      if (area > 0 && one_sided(int(i))) continue;
-      if (std::abs(area) < 1e-9F) continue;
-      const float scale = 1 / area;
-      for (int y = y0; y <= y1; ++y) {
-        const float py = float(y) - a[1];
-        for (int x = x0; x <= x1; x += kLanes) {
-          const Lanes px = Lanes(0, 1, 2, 3) + float(x) - a[0];
-          Lanes w1 = (px * cy - cx * py) * scale, w2 = (bx * py - px * by) * scale;
-          Lanes w0 = 1 - w1 - w2, depth;
-          const Lanes least = w0.min(w1).min(w2);
-          if (least.maxCoeff() < -1e-5F) continue;
-          if (perspective) {
-            w0 /= a[2], w1 /= b[2], w2 /= c[2];
-            depth = 1 / (w0 + w1 + w2);
-            w0 *= depth, w1 *= depth, w2 *= depth;
-          } else {
-            depth = w0 * a[2] + w1 * b[2] + w2 * c[2];
-          }
-          Fragment* fragments = &at(x, y);
-          for (int k = 0; k < std::min(kLanes, x1 - x + 1); ++k) {
-            if (least[k] < -1e-5F || depth[k] >= fragments[k].depth) continue;
-            if (shown(int(i), w0[k], w1[k], w2[k])) fragments[k] = {int(i), w1[k], w2[k], depth[k]};
-          }
-        }
-      }
-    }
-  }
-  void draw(const Points& projected, const std::vector<Triangle>& triangles, bool perspective) {
-    draw(
-        projected, triangles, perspective, [](int, float, float, float) { return true; },
-        [](int) { return false; });
-  }
+            const Shown& shown = nullptr, const OneSided& one_sided = nullptr,
+            const ExtentOf& extent = nullptr);
 
  private:
-  // Pixels side by side that are computed at once.
-  static constexpr int kLanes = 4;
-  using Lanes = Eigen::Array<float, kLanes, 1>;
+  std::size_t index(int x, int y) const {
+    return std::size_t(y) * std::size_t(width_) + std::size_t(x);
+  }
 
   int width_ = 0, height_ = 0;
-  std::vector<Fragment> fragments_;
+  bool only_depths_ = false;
+  std::vector<float> depth_;
+  std::vector<int> triangle_;
+  std::vector<float> second_, third_;
 };
 
 }  // namespace sdm::render
