@@ -7,14 +7,16 @@ set(SDM_ROOMS "" CACHE INTERNAL "Library targets to install")
 # every one has. include/sdm/base/types.h refuses anything else.
 set(SDM_EIGEN_DEFINITIONS EIGEN_MAX_ALIGN_BYTES=64 EIGEN_MAX_STATIC_ALIGN_BYTES=16)
 
-# sdm_compile_flags(TARGET [TINY_VECTORS] [FUZZER] [SHALLOW] [NATIVE] [UNFUSED]): every compiler flag of the project stands here.
+# sdm_compile_flags(TARGET [TINY_VECTORS] [FUZZER] [SHALLOW] [NATIVE] [UNFUSED] [UNHARDENED]): every compiler flag of
+# the project stands here.
 # TINY_VECTORS is for programs with Eigen vectors of size one, FUZZER for those that libFuzzer runs,
 # SHALLOW for code in which no time is spent, so that it compiles quickly, NATIVE for what a user
 # would compile for the own processor: that is done where SDM_NATIVE is on. UNFUSED rounds every
-# product before it is added, so that results are the same with every kind of vectors.
+# product before it is added, so that results are the same with every kind of vectors. UNHARDENED is for programs that time
+# other people's headers, which SDM_HARDEN would slow down.
 # A compiler that is neither GCC, clang nor MSVC is told the language and nothing else.
 function(sdm_compile_flags target)
-  cmake_parse_arguments(FLAGS "TINY_VECTORS;FUZZER;SHALLOW;NATIVE;UNFUSED" "" "" ${ARGN})
+  cmake_parse_arguments(FLAGS "TINY_VECTORS;FUZZER;SHALLOW;NATIVE;UNFUSED;UNHARDENED" "" "" ${ARGN})
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
   if(MSVC)
@@ -51,7 +53,7 @@ function(sdm_compile_flags target)
         list(APPEND flags -Wno-uninitialized)  # false alarms inside its AVX-512 header
       endif()
     endif()
-    if(SDM_HARDEN AND NOT SDM_SANITIZE AND NOT EMSCRIPTEN)
+    if(SDM_HARDEN AND NOT FLAGS_UNHARDENED AND NOT SDM_SANITIZE AND NOT EMSCRIPTEN)
       # Checks that stop a fault before it becomes a hole.
       list(APPEND flags -fstack-protector-strong)
       set(optimised $<CONFIG:Release,RelWithDebInfo,MinSizeRel>)
