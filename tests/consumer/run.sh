@@ -48,7 +48,7 @@ case $way in
     printf 'P2 2 2 255\n0 0 0 0\n' > "$work/black.pgm"
     (cd "$work" && env -u SDM_MODELS "$prefix/bin/sdm" detect black.pgm --json >/dev/null)
     test -s "$prefix/share/sdm/face68.sdm"
-    grep -q -- 'sdm reproduce' "$prefix/share/man/man1/sdm.1"
+    zgrep -q -- 'sdm reproduce' "$prefix"/share/man/man1/sdm.1*
     bash -n "$prefix/share/bash-completion/completions/sdm"
     if grep -q '^SDM_HARDEN:BOOL=ON' "$build/CMakeCache.txt"; then
       "$source/packaging/check_hardened.py" "$prefix/bin/sdm"
