@@ -16,11 +16,12 @@ constexpr int kSamples = 2;          // of a pixel, each way
 constexpr float kEyeCorners = 8.9F;  // cm between the outer ones of the neutral head
 const Eigen::Vector3f kPivot{0, 0, 4};
 
+// A head nods on its neck, the neck turns, and the camera is tilted.
 Eigen::Matrix3f rotation_of(float yaw, float pitch, float roll) {
   using Eigen::AngleAxisf, Eigen::Vector3f;
-  return (AngleAxisf(-pitch * kDegree, Vector3f::UnitX()) *
+  return (AngleAxisf(-roll * kDegree, Vector3f::UnitZ()) *
           AngleAxisf(yaw * kDegree, Vector3f::UnitY()) *
-          AngleAxisf(-roll * kDegree, Vector3f::UnitZ()))
+          AngleAxisf(-pitch * kDegree, Vector3f::UnitX()))
       .toRotationMatrix();
 }
 
@@ -160,7 +161,7 @@ void Drawing::build_head() {
   scene_.texture = studio_.texture;
   scene_.triangles = head.triangles;
   for (const Part part : head.parts) scene_.material.push_back(surface_of(part));
-  const float depth = between(paint_random_, 0.7, 1.5);
+  const float depth = between(paint_random_, 0.3, 0.9);
   const float lit_teeth = between(paint_random_, 0.25, 0.75);
   scene_.open.resize(surface.size());
   for (std::size_t i = 0; i < surface.size(); ++i) {
@@ -174,7 +175,7 @@ void Drawing::build_head() {
   }
   scene_.materials.resize(kSurfaces);
   auto& materials = scene_.materials;
-  const float skin = person_.skin, shine = between(paint_random_, 0, 0.22) * std::sqrt(skin / 0.3F);
+  const float skin = person_.skin, shine = between(paint_random_, 0, 0.4) * std::sqrt(skin / 0.3F);
   const float shininess = between(paint_random_, 8, 30), wrap = between(paint_random_, 0, 0.3);
   materials[kSkin] = {&paint_.skin, 1, shine, shininess, wrap, false, true};
   const float back = person_.bald ? skin : 0.8F * person_.hair;
@@ -187,7 +188,7 @@ void Drawing::build_head() {
   materials[kTeeth] = {nullptr, beside_skin * between(paint_random_, 0.3, 0.7), 0.15F, 40, 0, false,
                        false};
   materials[kEye] = {&eye_,
-                     beside_skin * between(paint_random_, 0.5, 1),
+                     beside_skin * between(paint_random_, 0.7, 1.3),
                      between(paint_random_, 0.4, 2.2),
                      200,
                      0,
@@ -227,10 +228,10 @@ void Drawing::dress_head() {
 
 void Drawing::aim_camera() {
   const bool wide = pose_random_.uniform() < 0.12;
-  const auto normal_yaw = float(18 * pose_random_.normal());
+  const auto normal_yaw = float(16 * pose_random_.normal());
   const float wide_yaw = between(pose_random_, -1, 1) * options_.yaw;
   face_.yaw = std::clamp(wide ? wide_yaw : normal_yaw, -options_.yaw, options_.yaw);
-  face_.pitch = std::clamp(float(10 * pose_random_.normal()), -35.0F, 35.0F);
+  face_.pitch = std::clamp(float(10 * pose_random_.normal() - 3), -35.0F, 35.0F);
   face_.roll = std::clamp(float(9 * pose_random_.normal()), -40.0F, 40.0F);
   rotation_ = rotation_of(face_.yaw, face_.pitch, face_.roll);
   for (Index i = 0; i < scene_.points.cols(); ++i)

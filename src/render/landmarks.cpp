@@ -12,6 +12,8 @@ namespace {
 constexpr float kPi = std::numbers::pi_v<float>;
 constexpr int kMeridians = 65;  // the middle one meets the chin
 constexpr int kChin = kMeridians / 2;
+constexpr float kChinSlide =
+    1.5F;  // along the contour, of the way that the chin is beside the eyes
 
 SurfacePoint between(int a, int b, float share) { return {{a, b, b}, {1 - share, share, 0}}; }
 
@@ -124,23 +126,23 @@ std::array<Eigen::Vector3f, 68> Landmarks::place(const Points& points, const Cam
       if (out > farthest) farthest = out, contour[i] = point, seen[i] = projected.head<2>();
     }
   }
-  // Evenly along it, from either end to the chin.
-  for (const int side : {-1, 1}) {
-    const int end = side < 0 ? 0 : kMeridians - 1;
-    std::vector<std::pair<float, float>> lengths{{0, 0}};  // by the number of meridians passed
-    for (int i = 1; i <= kChin; ++i)
-      lengths.emplace_back(
-          lengths.back().first +
-              (seen[std::size_t(end - side * i)] - seen[std::size_t(end - side * (i - 1))]).norm(),
-          float(i));
-    for (int k = 0; k <= 8; ++k) {
-      const float passed = interpolate(lengths, lengths.back().first * float(k) / 8);
-      const int whole = std::min(int(passed), kChin - 1);
-      const float share = passed - float(whole);
-      placed[std::size_t(side < 0 ? k : 16 - k)] =
-          (1 - share) * contour[std::size_t(end - side * whole)] +
-          share * contour[std::size_t(end - side * (whole + 1))];
-    }
+  // Evenly along it, from either end to the chin; on a turned head that is where the outline turns
+  // up, on the far side of the chin's middle.
+  std::vector<std::pair<float, float>> passed{{0, 0}};  // meridians, by the contour's length
+  for (std::size_t i = 1; i < kMeridians; ++i)
+    passed.emplace_back(passed.back().first + (seen[i] - seen[i - 1]).norm(), float(i));
+  const Eigen::Vector2f eyes =
+      0.5F * (camera.project(placed[36]) + camera.project(placed[45])).head<2>();
+  const float aside = (seen[kChin] - eyes).dot(Eigen::Vector2f(c, -s));
+  const float length = passed.back().first;
+  const float chin =
+      std::clamp(passed[kChin].first + kChinSlide * aside, 0.25F * length, 0.75F * length);
+  for (std::size_t k = 0; k < 17; ++k) {
+    const float share = float(k) / 8;
+    const float there = k <= 8 ? share * chin : chin + (share - 1) * (length - chin);
+    const float place = interpolate(passed, there);
+    const auto before = std::size_t(std::min(int(place), kMeridians - 2));
+    placed[k] = contour[before] + (place - float(before)) * (contour[before + 1] - contour[before]);
   }
   return placed;
 }

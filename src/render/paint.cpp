@@ -31,7 +31,8 @@ void darken_along(const std::vector<Eigen::Vector2f>& line, float half_width, Fi
   }
 }
 
-// Strands over a soft ground, thicker in the middle; their points lie on the upper edge.
+// Strands over a soft ground, thicker in the middle; their points lie just above the upper edge and
+// reach a little beyond the ends.
 Field paint_brows(const Layout& layout, const Person& person, Random& random, BrowPoints& points) {
   Field brows(Layout::kWidth, Layout::kHeight);
   constexpr float kCm = Layout::kPerCm;
@@ -42,7 +43,7 @@ Field paint_brows(const Layout& layout, const Person& person, Random& random, Br
   const auto arch = float(0.12 * random.normal()), tilt = float(0.15 * random.normal());
   const float outer = between(random, -0.1, 0.15), inner = float(-0.02 + 0.15 * random.normal());
   const float inner_down = between(random, 0, 0.4);
-  const float ground = between(random, 0.3, 0.9), strands = between(random, 0.4, 1);
+  const float ground = between(random, 0.5, 0.9), strands = between(random, 0.4, 1);
   const float softness = between(random, 0.6, 1.8);
   for (int side = 0; side < 2; ++side) {
     std::vector<Eigen::Vector2f> line = layout.brows[std::size_t(side)];
@@ -94,8 +95,10 @@ Field paint_brows(const Layout& layout, const Person& person, Random& random, Br
         brow = std::max(brow, clamp01(mask(u, v) * ground + hairs(u, v) * strands));
       }
     for (int k = 0; k < 5; ++k) {
-      const float t = float(k) / 4;
-      const Eigen::Vector2f p = along(line, t) - Eigen::Vector2f(0, half(t));
+      constexpr std::array<float, 5> kAlong{0, 0.25F, 0.53F, 0.76F, 1}, kOut{0.1F, 0, 0, 0, -0.07F};
+      const auto i = std::size_t(k);
+      const Eigen::Vector2f beyond(outwards * kOut[i] * kCm, -half(kAlong[i]) - 0.07F * kCm);
+      const Eigen::Vector2f p = along(line, kAlong[i]) + beyond;
       points[std::size_t(side == 0 ? k : 9 - k)] = layout.skin_at(p.x(), p.y());
     }
   }
@@ -151,7 +154,7 @@ FacePaint paint_face(const Layout& layout, const Noise& noise, const Field* skin
 
   const Field brows = paint_brows(layout, person, random, paint.brows);
   const float brow_opacity =
-      random.uniform() < 0.85 ? between(random, 0.6, 1) : between(random, 0.2, 0.6);
+      random.uniform() < 0.85 ? between(random, 0.8, 1) : between(random, 0.2, 0.6);
   const float brow_colour =
       std::min(person.hair * between(random, 0.5, 1.2), person.skin * between(random, 0.15, 0.6));
 

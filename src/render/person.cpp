@@ -119,15 +119,23 @@ Person Person::random(Random& random) {
 }
 
 void vary_shape(Points& points, const Points& normals, Random& random) {
-  const auto wide = float(1 + 0.05 * random.normal()), tall = float(1 + 0.05 * random.normal());
-  const auto jaw = float(0.08 * random.normal()), chin = float(1 + 0.1 * random.normal());
-  const auto full = float(std::max(0.0, 0.8 * random.normal()));
+  const auto wide = float(1 + 0.025 * random.normal()), tall = float(1 + 0.025 * random.normal());
+  const auto jaw = float(0.04 * random.normal()), chin = float(1 + 0.05 * random.normal());
+  const auto full = float(std::max(0.0, 0.4 * random.normal()));
   for (Index i = 0; i < points.cols(); ++i) {
     auto p = points.col(i);
     // Cheeks and jaw, not the nose and the mouth's middle, which move with the bone.
     const float cheek =
         ramp(4, 1, std::abs(p.y() + 4.5F)) * ramp(1.8F, 4.8F, std::abs(p.x())) * ramp(0, 3, p.z());
     if (full > 0) p += full * cheek * normals.col(i);
+    // The base of the nose, the lips and the chin come forward.
+    const auto swell = [&](float y, float width, float height) {
+      const float across = p.x() / width, down = (p.y() - y) / height;
+      return std::exp(-0.5F * (across * across + down * down));
+    };
+    const float lips = swell(-3.4F, 2, 1.3F), low = swell(-7, 2.5F, 1.5F),
+                nose = swell(-0.5F, 1.5F, 1.2F);
+    p.z() += ramp(2, 5, p.z()) * (0.4F * (nose + lips) + 0.5F * low);
     p.x() *= wide * (1 + jaw / (1 + std::exp((p.y() + 1.5F) / 1.2F)));
     p.y() *= tall;
     if (p.y() < -2.5F) p.y() = -2.5F + (p.y() + 2.5F) * chin;

@@ -85,7 +85,7 @@ void Studio::prepare_occlusion(ThreadPool& pool) {
 
 Points Studio::shape(const Person& person, const FacePaint& paint, Random& random) const {
   Vector<float> identity(head.identity.cols());
-  for (Index i = 0; i < identity.size(); ++i) identity[i] = float(1.15 * random.normal());
+  for (Index i = 0; i < identity.size(); ++i) identity[i] = float(1.1 * random.normal());
   Vector<float> expression = random_expression(head, random);
   if (!options.expressions) expression.setZero();
   Points points = head.shape(identity, expression);
