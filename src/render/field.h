@@ -41,6 +41,7 @@ float between(Random& random, double low, double high);
 /// Linear in a table of (x, y) with growing x, constant beyond its ends.
 float interpolate(std::span<const std::pair<float, float>> table, float x);
 
+inline float squared(float value) { return value * value; }
 inline float clamp01(float value) { return std::clamp(value, 0.0F, 1.0F); }
 /// 0 at `from`, 1 at `to`, linear between.
 inline float ramp(float from, float to, float value) {

@@ -12,8 +12,8 @@ namespace {
 constexpr float kPi = std::numbers::pi_v<float>;
 constexpr int kMeridians = 65;  // the middle one meets the chin
 constexpr int kChin = kMeridians / 2;
-constexpr float kChinSlide =
-    1.5F;  // along the contour, of the way that the chin is beside the eyes
+// How far the chin's point goes along the contour, of the way that the chin is beside the eyes.
+constexpr float kChinSlide = 1.5F;
 
 SurfacePoint between(int a, int b, float share) { return {{a, b, b}, {1 - share, share, 0}}; }
 

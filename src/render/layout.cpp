@@ -16,8 +16,6 @@ Field field_of(const Layout& layout, const Value& value) {
   return field;
 }
 
-float squared(float value) { return value * value; }
-
 }  // namespace
 
 Eigen::Vector2f Layout::place(const Eigen::Vector3f& p) {

@@ -128,14 +128,14 @@ void vary_shape(Points& points, const Points& normals, Random& random) {
     const float cheek =
         ramp(4, 1, std::abs(p.y() + 4.5F)) * ramp(1.8F, 4.8F, std::abs(p.x())) * ramp(0, 3, p.z());
     if (full > 0) p += full * cheek * normals.col(i);
-    // The base of the nose, the lips and the chin come forward.
-    const auto swell = [&](float y, float width, float height) {
-      const float across = p.x() / width, down = (p.y() - y) / height;
-      return std::exp(-0.5F * (across * across + down * down));
-    };
-    const float lips = swell(-3.4F, 2, 1.3F), low = swell(-7, 2.5F, 1.5F),
-                nose = swell(-0.5F, 1.5F, 1.2F);
-    p.z() += ramp(2, 5, p.z()) * (0.4F * (nose + lips) + 0.5F * low);
+    if (p.z() > 2) {  // the base of the nose, the lips and the chin come forward
+      const auto swell = [&](float y, float width, float height) {
+        return std::exp(-0.5F * (squared(p.x() / width) + squared((p.y() - y) / height)));
+      };
+      const float nose = swell(-0.5F, 1.5F, 1.2F), lips = swell(-3.4F, 2, 1.3F);
+      const float front = swell(-7, 2.5F, 1.5F);  // of the chin
+      p.z() += ramp(2, 5, p.z()) * (0.4F * (nose + lips) + 0.5F * front);
+    }
     p.x() *= wide * (1 + jaw / (1 + std::exp((p.y() + 1.5F) / 1.2F)));
     p.y() *= tall;
     if (p.y() < -2.5F) p.y() = -2.5F + (p.y() + 2.5F) * chin;
