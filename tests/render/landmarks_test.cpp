@@ -78,6 +78,20 @@ TEST(Landmarks, TheJawsPointsAreEvenlySpacedFromEitherEndToTheChin) {
   }
 }
 
+TEST(Landmarks, TheChinGoesToTheFarSideOfATurnedHead) {
+  const HeadModel head = make_small_head();
+  const auto beyond_its_middle = [&](float yaw) {
+    const Turned turned = turned_head(head, yaw, 0);
+    return kCamera.project(turned.landmarks[8]).x() -
+           kCamera.project(turned.points.col(head.landmarks[8])).x();
+  };
+  const float ahead = beyond_its_middle(0), right = beyond_its_middle(0.4F),
+              left = beyond_its_middle(-0.4F);
+  EXPECT_NEAR(ahead, 0, 0.5F);
+  EXPECT_GT(right, 1);
+  EXPECT_LT(left, -1);
+}
+
 TEST(Landmarks, AFaceAndItsMirrorImageAgree) {
   const HeadModel head = make_small_head();
   const Turned left = turned_head(head, 0.3F, 0), right = turned_head(head, -0.3F, 0);
