@@ -35,10 +35,11 @@
   const flush = () => {
     saving ||= (async () => {
       let fine = true;
-      while (unsaved && fine) {
+      while (unsaved) {
         const now = unsaved;
         unsaved = null;
-        fine = await send(now);
+        fine = await send(now) && fine;
+        if (trouble) break;
       }
       saving = null;
       show();
@@ -64,6 +65,8 @@
     } catch (error) {
       if (error.status === 400) {
         // Refused for good. What cannot be done is kept as a draft.
+        trouble = "";
+        banner();
         now.picture.done = false;
         toast(error.message);
         if (now.done) await send({ ...now, done: false });
