@@ -17,11 +17,11 @@ constexpr float kEyeCorners = 8.9F;  // cm between the outer ones of the neutral
 const Eigen::Vector3f kPivot{0, 0, 4};
 
 // A head nods on its neck, the neck turns, and the camera is tilted.
-Eigen::Matrix3f rotation_of(float yaw, float pitch, float roll) {
+Eigen::Matrix3f rotation_of(float turn, float nod, float tilt) {
   using Eigen::AngleAxisf, Eigen::Vector3f;
-  return (AngleAxisf(-roll * kDegree, Vector3f::UnitZ()) *
-          AngleAxisf(yaw * kDegree, Vector3f::UnitY()) *
-          AngleAxisf(-pitch * kDegree, Vector3f::UnitX()))
+  return (AngleAxisf(-tilt * kDegree, Vector3f::UnitZ()) *
+          AngleAxisf(turn * kDegree, Vector3f::UnitY()) *
+          AngleAxisf(-nod * kDegree, Vector3f::UnitX()))
       .toRotationMatrix();
 }
 
@@ -230,10 +230,14 @@ void Drawing::aim_camera() {
   const bool wide = pose_random_.uniform() < 0.12;
   const auto normal_yaw = float(16 * pose_random_.normal());
   const float wide_yaw = between(pose_random_, -1, 1) * options_.yaw;
-  face_.yaw = std::clamp(wide ? wide_yaw : normal_yaw, -options_.yaw, options_.yaw);
-  face_.pitch = std::clamp(float(10 * pose_random_.normal() - 3), -35.0F, 35.0F);
-  face_.roll = std::clamp(float(9 * pose_random_.normal()), -40.0F, 40.0F);
-  rotation_ = rotation_of(face_.yaw, face_.pitch, face_.roll);
+  const float turn = std::clamp(wide ? wide_yaw : normal_yaw, -options_.yaw, options_.yaw);
+  const float nod = std::clamp(float(10 * pose_random_.normal() - 3), -35.0F, 35.0F);
+  const float tilt = std::clamp(float(9 * pose_random_.normal()), -40.0F, 40.0F);
+  rotation_ = rotation_of(turn, nod, tilt);
+  // The same rotation by the angles of sdm/pose/head_pose.h, which has them in another order.
+  face_.yaw = std::asin(std::clamp(rotation_(0, 2), -1.0F, 1.0F)) / kDegree;
+  face_.pitch = std::atan2(rotation_(1, 2), rotation_(2, 2)) / kDegree;
+  face_.roll = std::atan2(rotation_(0, 1), rotation_(0, 0)) / kDegree;
   for (Index i = 0; i < scene_.points.cols(); ++i)
     scene_.points.col(i) = to_camera(scene_.points.col(i));
   camera_.distance = std::exp(between(pose_random_, std::log(45), std::log(220)));

@@ -126,8 +126,8 @@ std::array<Eigen::Vector3f, 68> Landmarks::place(const Points& points, const Cam
       if (out > farthest) farthest = out, contour[i] = point, seen[i] = projected.head<2>();
     }
   }
-  // Evenly along it, from either end to the chin; on a turned head that is where the outline turns
-  // up, on the far side of the chin's middle.
+  // Evenly along it, from either end to the chin, whose point lies further on the way that the chin
+  // has gone past the eyes as the head turned.
   std::vector<std::pair<float, float>> passed{{0, 0}};  // meridians, by the contour's length
   for (std::size_t i = 1; i < kMeridians; ++i)
     passed.emplace_back(passed.back().first + (seen[i] - seen[i - 1]).norm(), float(i));

@@ -21,7 +21,7 @@ struct Person {
 /// brows apart.
 Vector<float> random_expression(const HeadModel& head, Random& random);
 
-/// Widths, lengths and fullness beyond the model's identities.
+/// Widths, lengths and fullness beyond the model's identities, and a fuller lower face.
 void vary_shape(Points& points, const Points& normals, Random& random);
 
 }  // namespace sdm::render

@@ -79,7 +79,7 @@ TEST(Landmarks, TheJawsPointsAreEvenlySpacedFromEitherEndToTheChin) {
 }
 
 TEST(Landmarks, TheChinGoesOnAlongTheOutlineAsItHasGonePastTheEyes) {
-  const HeadModel head = make_small_head();
+  const HeadModel head = make_small_head();  // its chin is behind its eyes
   for (const float yaw : {-0.4F, -0.2F, 0.0F, 0.2F, 0.4F}) {
     const Turned turned = turned_head(head, yaw, 0);
     const auto across = [&](std::size_t k) {
@@ -91,6 +91,18 @@ TEST(Landmarks, TheChinGoesOnAlongTheOutlineAsItHasGonePastTheEyes) {
       EXPECT_NEAR(on, 0, 0.5F);
     else
       EXPECT_GT(past > 0 ? on : -on, std::abs(past)) << yaw;
+  }
+}
+
+TEST(Landmarks, AChinBeforeTheEyesGoesToTheSideThatTheHeadTurnsTo) {
+  HeadModel head = make_small_head();
+  for (Index i = 0; i < head.neutral.cols(); ++i)
+    head.neutral(2, i) += 0.7F * (3.4F - head.neutral(1, i));
+  for (const float yaw : {-0.3F, 0.3F}) {
+    const Turned turned = turned_head(head, yaw, 0);
+    const float middle = kCamera.project(turned.points.col(head.landmarks[8])).x();
+    const float on = kCamera.project(turned.landmarks[8]).x() - middle;
+    EXPECT_GT(yaw > 0 ? on : -on, 3) << yaw;
   }
 }
 
