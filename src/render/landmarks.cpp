@@ -27,26 +27,28 @@ Landmarks::Landmarks(const HeadModel& head, const Layout& layout) {
   };
   // The lids' points are at thirds of the eye's width; the mesh has them nearer to its outer end.
   move(37, 38, 0.25F), move(44, 43, 0.25F), move(38, 39, 0.12F), move(43, 42, 0.12F);
-  move(41, 40, 0.12F), move(46, 47, 0.12F), move(40, 41, 0.08F), move(47, 46, 0.08F);
+  move(41, 40, 0.2F), move(46, 47, 0.2F);
   // The lips' points are nearer to the middle than the mesh has them.
-  move(61, 62, 0.45F), move(63, 62, 0.45F), move(67, 66, 0.45F), move(65, 66, 0.45F);
-  move(58, 57, 0.35F), move(56, 57, 0.35F), move(49, 50, 0.2F), move(53, 52, 0.2F);
-  move(59, 58, 0.12F), move(55, 56, 0.12F);
+  move(61, 62, 0.36F), move(63, 62, 0.36F), move(67, 66, 0.36F), move(65, 66, 0.36F);
+  move(58, 57, 0.35F), move(56, 57, 0.35F), move(49, 50, 0.25F), move(53, 52, 0.25F);
+  move(59, 58, 0.22F), move(55, 56, 0.22F), move(60, 61, 0.05F), move(64, 63, 0.05F);
   // The upper lip's edge is a little inside of where the mesh has it.
   move(49, 61, kLipEdge), move(51, 62, kLipEdge), move(53, 63, kLipEdge);
   for (const std::size_t k : {50, 52})  // and these two are nearer to the middle
     fixed_[k] = {{vertex[k], vertex[51], vertex[62]}, {1 - kLipEdge, 0, kLipEdge}};
-  // Along the skin, in centimetres down: the lower lids are labelled at their lashes, not at the
-  // inner rim; the lower lip where its shadow begins; the wings of the nose where they end, above
-  // its base.
+  // Along the skin, in centimetres down: lids are labelled at their lashes, not at the inner rim, and
+  // the eyes' corners where these meet; the lower lip where its shadow begins; the wings of the nose
+  // where they end, and the nostrils, above its base.
   const auto slide = [&](std::size_t k, float down) {
     const Eigen::Vector2f place = Layout::place(fixed_[k].at(head.neutral));
     fixed_[k] = layout.skin_at(place.x(), place.y() + down * Layout::kPerCm);
   };
-  for (const std::size_t k : {40, 41, 46, 47}) slide(k, 0.13F);
+  for (const std::size_t k : {37, 38, 43, 44}) slide(k, -0.07F);
+  for (const std::size_t k : {36, 39, 42, 45}) slide(k, 0.04F);
+  for (const std::size_t k : {40, 41, 46, 47}) slide(k, 0.1F);
   for (std::size_t k = 55; k <= 59; ++k) slide(k, 0.1F);
   for (const std::size_t k : {31, 35}) slide(k, -0.22F);
-  for (const std::size_t k : {32, 34}) slide(k, -0.08F);
+  for (const std::size_t k : {32, 34}) slide(k, -0.15F);
   // The ridge's points go evenly from between the eyes to the tip's lower half.
   const SurfacePoint tip{{vertex[27], vertex[30], vertex[33]}, {0, 0.9F, 0.1F}};
   fixed_[30] = tip;
@@ -55,12 +57,13 @@ Landmarks::Landmarks(const HeadModel& head, const Layout& layout) {
     fixed_[std::size_t(27 + k)] = {tip.vertices, {1 - share, 0.9F * share, 0.1F * share}};
   }
 
-  // Seen from the front, meridians go out from between the eyes. The contour begins level with the
-  // lower lids.
+  // Seen from the front, meridians go out from between the eyes. The contour begins between the
+  // heights of the eyes' corners and the lower lids, nearer to these.
   const auto at = [&](int landmark) -> Eigen::Vector3f {
     return head.neutral.col(vertex[std::size_t(landmark)]);
   };
-  const float height = 0.5F * (fixed_[41].at(head.neutral).y() + fixed_[46].at(head.neutral).y());
+  float height = 0;
+  for (const std::size_t k : {36, 41, 41, 45, 46, 46}) height += fixed_[k].at(head.neutral).y() / 6;
   std::vector<std::pair<float, float>> radius, depth;  // of the jaw by its angle, -pi to 0
   for (int k = 0; k < 17; ++k) {
     const Eigen::Vector3f p = at(k);
@@ -91,9 +94,7 @@ Landmarks::Landmarks(const HeadModel& head, const Layout& layout) {
       const float share = sp / (sp - sq);
       const Eigen::Vector3f r = p + share * (q - p);
       const float out = meridian.cosine * r.x() + meridian.sine * (r.y() - height);
-      if (out < 0.5F * line || out > line + (low ? 1.2F : 0.3F) ||
-          r.z() < back - (low ? 1.8F : 1.2F))
-        continue;
+      if (out < 0.5F * line || out > line + (low ? 1.2F : 0.3F) || r.z() < back - 1.8F) continue;
       meridian.points.push_back(between(a, b, share));
     }
     if (!meridian.points.empty())

@@ -95,9 +95,10 @@ Field paint_brows(const Layout& layout, const Person& person, Random& random, Br
         brow = std::max(brow, clamp01(mask(u, v) * ground + hairs(u, v) * strands));
       }
     for (int k = 0; k < 5; ++k) {
-      constexpr std::array<float, 5> kAlong{0, 0.25F, 0.53F, 0.76F, 1}, kOut{0.1F, 0, 0, 0, -0.07F};
+      constexpr std::array<float, 5> kAlong{0, 0.25F, 0.53F, 0.76F, 1}, kOut{0.1F, 0, 0, 0, 0.04F},
+          kAbove{0.1F, 0.1F, 0.1F, 0.1F, 0};
       const auto i = std::size_t(k);
-      const Eigen::Vector2f beyond(outwards * kOut[i] * kCm, -half(kAlong[i]) - 0.07F * kCm);
+      const Eigen::Vector2f beyond(outwards * kOut[i] * kCm, -half(kAlong[i]) - kAbove[i] * kCm);
       const Eigen::Vector2f p = along(line, kAlong[i]) + beyond;
       points[std::size_t(side == 0 ? k : 9 - k)] = layout.skin_at(p.x(), p.y());
     }

@@ -78,6 +78,16 @@ TEST(Landmarks, TheJawsPointsAreEvenlySpacedFromEitherEndToTheChin) {
   }
 }
 
+TEST(Landmarks, TheJawBeginsBetweenTheHeightsOfTheEyesCornersAndTheLowerLids) {
+  const HeadModel head = make_small_head();
+  const Turned ahead = turned_head(head, 0, 0);
+  const auto height = [&](std::size_t k) { return ahead.landmarks[k].y(); };
+  for (const std::size_t end : {0, 16}) {
+    EXPECT_LT(height(end), height(36));
+    EXPECT_GT(height(end), height(41));
+  }
+}
+
 TEST(Landmarks, TheChinGoesOnAlongTheOutlineAsItHasGonePastTheEyes) {
   const HeadModel head = make_small_head();  // its chin is behind its eyes
   for (const float yaw : {-0.4F, -0.2F, 0.0F, 0.2F, 0.4F}) {
