@@ -36,9 +36,9 @@ Landmarks::Landmarks(const HeadModel& head, const Layout& layout) {
   move(49, 61, kLipEdge), move(51, 62, kLipEdge), move(53, 63, kLipEdge);
   for (const std::size_t k : {50, 52})  // and these two are nearer to the middle
     fixed_[k] = {{vertex[k], vertex[51], vertex[62]}, {1 - kLipEdge, 0, kLipEdge}};
-  // Along the skin, in centimetres down: lids are labelled at their lashes, not at the inner rim, and
-  // the eyes' corners where these meet; the lower lip where its shadow begins; the wings of the nose
-  // where they end, and the nostrils, above its base.
+  // Along the skin, in centimetres down: lids are labelled at their lashes, not at the inner rim,
+  // and the eyes' corners where these meet; the lower lip where its shadow begins; the wings of the
+  // nose where they end, and the nostrils, above its base.
   const auto slide = [&](std::size_t k, float down) {
     const Eigen::Vector2f place = Layout::place(fixed_[k].at(head.neutral));
     fixed_[k] = layout.skin_at(place.x(), place.y() + down * Layout::kPerCm);

@@ -31,18 +31,18 @@ void darken_along(const std::vector<Eigen::Vector2f>& line, float half_width, Fi
   }
 }
 
-// Strands over a soft ground, thicker in the middle; their points lie just above the upper edge and
-// reach a little beyond the ends.
+// Strands over a soft ground, thicker in the middle. The points lie just above the upper edge, the
+// outer one a little beyond the end, the inner one on the edge just before it.
 Field paint_brows(const Layout& layout, const Person& person, Random& random, BrowPoints& points) {
   Field brows(Layout::kWidth, Layout::kHeight);
   constexpr float kCm = Layout::kPerCm;
   constexpr int kSteps = 80;
   const float thickness =
       (person.female ? between(random, 0.14, 0.4) : between(random, 0.22, 0.55)) * kCm;
-  const float down = between(random, -0.1, 1.25) * kCm;
-  const auto arch = float(0.12 * random.normal()), tilt = float(0.15 * random.normal());
+  const float down = between(random, 0.1, 1.3) * kCm;
+  const auto arch = float(0.12 * random.normal() - 0.12), tilt = float(0.15 * random.normal());
   const float outer = between(random, -0.1, 0.15), inner = float(-0.02 + 0.15 * random.normal());
-  const float inner_down = between(random, 0, 0.4);
+  const float inner_down = between(random, 0, 0.3);
   const float ground = between(random, 0.5, 0.9), strands = between(random, 0.4, 1);
   const float softness = between(random, 0.6, 1.8);
   for (int side = 0; side < 2; ++side) {
