@@ -113,34 +113,36 @@ FacePaint paint_face(const Layout& layout, const Noise& noise, const Field* skin
   FacePaint paint;
   paint.skin = Field(Layout::kWidth, Layout::kHeight);
   const float large = between(random, 0, 0.25), middle = between(random, 0, 0.12),
-              fine = between(random, 0, 0.1), texture = between(random, 0.6, 1.3);
+              fine = between(random, 0, 0.1), texture = between(random, 0.25, 0.5);
   const Grain large_grain = Grain::random(random, 70, 70),
               middle_grain = Grain::random(random, 12, 12),
               fine_grain = Grain::random(random, 2, 2);
   const float lips =
       random.uniform() < 0.6 ? between(random, -0.1, 0.35) : between(random, 0.2, 0.7);
   const float circles =
-      random.uniform() < 0.75 ? between(random, 0, 0.25) : between(random, 0.2, 0.55);
+      random.uniform() < 0.75 ? between(random, 0, 0.12) : between(random, 0.1, 0.28);
   const float folds = random.uniform() < 0.5 ? between(random, 0.05, 0.4) : 0.0F;
   const float neck = random.uniform() < 0.7 ? between(random, 0, 0.5) : between(random, -0.2, 0);
   // Liner, lids and lashes darken the rims of the eyes.
   Field rims(Layout::kWidth, Layout::kHeight);
   const bool liner = random.uniform() < (person.female ? 0.6 : 0.2);
-  const float rim_width = liner ? between(random, 0.5, 2.2) : between(random, 0.3, 0.8);
+  const float rim_width = liner ? between(random, 1.1, 3) : between(random, 0.7, 1.8);
   const bool below = random.uniform() < 0.6;
   Field creases(Layout::kWidth, Layout::kHeight);
   const float crease_height = between(random, 0.25, 0.7) * Layout::kPerCm,
-              crease = random.uniform() < 0.6 ? between(random, 0.1, 0.5) : 0.0F;
+              crease = random.uniform() < 0.75 ? between(random, 0.15, 0.6) : 0.0F;
   for (int side = 0; side < 2; ++side) {
-    darken_along(layout.upper_lids[std::size_t(side)], rim_width, rims);
+    std::vector<Eigen::Vector2f> lashes = layout.upper_lids[std::size_t(side)];
+    for (Eigen::Vector2f& place : lashes) place.y() -= 0.1F * Layout::kPerCm;
+    darken_along(lashes, rim_width, rims);
     // The fold of the upper lid.
     std::vector<Eigen::Vector2f> crease = layout.upper_lids[std::size_t(side)];
     for (std::size_t k = 0; k < crease.size(); ++k)
       crease[k].y() -= (k == 0 || k == 3 ? 0.15F : 1.0F) * crease_height;
     darken_along(crease, 0.5F, creases);
-    if (below) darken_along(layout.lower_lids[std::size_t(side)], 0.6F * rim_width, rims);
+    if (below) darken_along(layout.lower_lids[std::size_t(side)], 0.4F * rim_width, rims);
   }
-  const float rim = liner ? between(random, 0.4, 1) : between(random, 0.1, 0.5);
+  const float rim = liner ? between(random, 0.8, 1) : between(random, 0.55, 1);
   if (liner) blur(rims, between(random, 0.5, 1.8));
 
   // Beard and moustache.
@@ -200,7 +202,7 @@ Field paint_eye(const Noise& noise, Random& random) {
   constexpr int kSide = 96;
   Field eye(kSide, kSide);
   const float iris = between(random, 0.44, 0.5), pupil = between(random, 0.14, 0.24);
-  const float white = between(random, 0.3, 0.7);
+  const float white = between(random, 0.2, 0.5);
   const float colour =
       random.uniform() < 0.5 ? between(random, 0.01, 0.06) : between(random, 0.05, 0.3);
   const float lid_shade = between(random, 0.2, 0.7);  // of the upper lid and its lashes
@@ -220,9 +222,13 @@ Field paint_eye(const Noise& noise, Random& random) {
 }
 
 Field paint_lashes(Random& random) {
-  Field lashes(400, 1);
-  const double share = random.uniform() < 0.45 ? 0 : random.uniform(0.05, 0.4);
-  for (int u = 0; u < lashes.width(); ++u) lashes(u, 0) = random.uniform() < share ? 0.01F : -1;
+  Field lashes(400, 2);
+  const double upper = random.uniform() < 0.2 ? 0 : random.uniform(0.13, 0.65);
+  const double lower = upper * random.uniform();
+  for (int u = 0; u < lashes.width(); ++u) {
+    lashes(u, 0) = random.uniform() < upper ? 0.01F : -1;
+    lashes(u, 1) = random.uniform() < lower ? 0.01F : -1;
+  }
   return lashes;
 }
 

@@ -45,7 +45,7 @@ void draw_mouth(const HeadModel& head, Expression& face, Random& random) {
     face.both("mouthSmile", face.between(0.4, 1.1));
     face.both("mouthUpperUp", face.between(0.1, 0.7));
     face.both("mouthLowerDown", face.between(0.1, 0.7));
-    face.one("jawOpen", face.between(0, 0.3));
+    face.one("jawOpen", face.between(0, 0.15));
     face.both("cheekSquint", face.between(0.1, 0.9));
     face.both("eyeSquint", face.between(0, 0.5));
     if (random.uniform() < 0.4) face.both("mouthStretch", face.between(0.1, 0.6));
@@ -53,11 +53,11 @@ void draw_mouth(const HeadModel& head, Expression& face, Random& random) {
     face.both("mouthSmile", face.between(0.5, 1.2));
     face.both("mouthUpperUp", face.between(0.2, 0.8));
     face.both("mouthLowerDown", face.between(0.2, 0.9));
-    face.one("jawOpen", face.between(0.25, 0.9));
+    face.one("jawOpen", face.between(0.1, 0.6));
     face.both("cheekSquint", face.between(0.2, 1));
     face.both("eyeSquint", face.between(0, 0.7));
   } else if (kind < 0.88) {  // speaks or shouts
-    face.one("jawOpen", random.uniform() < 0.3 ? face.between(0.5, 1.2) : face.between(0.1, 0.6));
+    face.one("jawOpen", random.uniform() < 0.2 ? face.between(0.4, 1.2) : face.between(0.05, 0.4));
     face.both("mouthLowerDown", face.between(0, 0.6));
     face.both("mouthUpperUp", face.between(0, 0.5));
     if (random.uniform() < 0.35) face.one("mouthFunnel", face.between(0, 0.9));
@@ -118,24 +118,46 @@ Person Person::random(Random& random) {
   return person;
 }
 
-void vary_shape(Points& points, const Points& normals, Random& random) {
+std::vector<float> lip_heights(const HeadModel& head) {
+  std::vector<float> heights(std::size_t(head.neutral.cols()), 0.0F);
+  using Line = std::vector<std::pair<float, float>>;
+  const auto line = [&](std::initializer_list<std::size_t> landmarks) {
+    Line points;
+    for (const std::size_t k : landmarks)
+      points.emplace_back(head.neutral(0, head.landmarks[k]), head.neutral(1, head.landmarks[k]));
+    return points;
+  };
+  const Line meet = line({48, 61, 62, 63, 54}), above = line({48, 49, 50, 51, 52, 53, 54}),
+             below = line({48, 59, 58, 57, 56, 55, 54});
+  for (std::size_t i = 0; i < heights.size(); ++i) {
+    const Eigen::Vector3f p = head.neutral.col(Index(i));
+    if (p.z() < 5) continue;
+    const float middle = interpolate(meet, p.x()), height = p.y() - middle;
+    const float lip =
+        height > 0 ? interpolate(above, p.x()) - middle : middle - interpolate(below, p.x());
+    if (lip <= 0) continue;
+    const float within = std::min(std::abs(height), lip) * ramp(3 * lip, lip, std::abs(height));
+    heights[i] = height > 0 ? within : -within;
+  }
+  return heights;
+}
+
+void vary_shape(Points& points, const Points& normals, const std::vector<float>& lips,
+                Random& random) {
   const auto wide = float(1 + 0.025 * random.normal()), tall = float(1 + 0.025 * random.normal());
-  const auto jaw = float(0.04 * random.normal()), chin = float(1 + 0.05 * random.normal());
+  const auto jaw = float(0.04 * random.normal()), chin = float(0.96 + 0.06 * random.normal());
   const auto full = float(std::max(0.0, 0.4 * random.normal()));
+  const double thinner = 0.22 + 0.12 * random.normal();
+  const auto upper = float(std::clamp(thinner + 0.1 * random.normal(), -0.2, 0.6));
+  const auto lower = float(std::clamp(thinner + 0.1 * random.normal(), -0.2, 0.6));
   for (Index i = 0; i < points.cols(); ++i) {
     auto p = points.col(i);
     // Cheeks and jaw, not the nose and the mouth's middle, which move with the bone.
     const float cheek =
         ramp(4, 1, std::abs(p.y() + 4.5F)) * ramp(1.8F, 4.8F, std::abs(p.x())) * ramp(0, 3, p.z());
     if (full > 0) p += full * cheek * normals.col(i);
-    if (p.z() > 2) {  // the base of the nose, the lips and the chin come forward
-      const auto swell = [&](float y, float width, float height) {
-        return std::exp(-0.5F * (squared(p.x() / width) + squared((p.y() - y) / height)));
-      };
-      const float nose = swell(-0.5F, 1.5F, 1.2F), lips = swell(-3.4F, 2, 1.3F);
-      const float front = swell(-7, 2.5F, 1.5F);  // of the chin
-      p.z() += ramp(2, 5, p.z()) * (0.4F * (nose + lips) + 0.5F * front);
-    }
+    const float lip = lips[std::size_t(i)];
+    p.y() -= (lip > 0 ? upper : lower) * lip;
     p.x() *= wide * (1 + jaw / (1 + std::exp((p.y() + 1.5F) / 1.2F)));
     p.y() *= tall;
     if (p.y() < -2.5F) p.y() = -2.5F + (p.y() + 2.5F) * chin;

@@ -21,7 +21,12 @@ struct Person {
 /// brows apart.
 Vector<float> random_expression(const HeadModel& head, Random& random);
 
-/// Widths, lengths and fullness beyond the model's identities, and a fuller lower face.
-void vary_shape(Points& points, const Points& normals, Random& random);
+/// How far above the line where the lips meet (below: less than zero) each vertex of the lips is,
+/// cm; less and less beyond them.
+std::vector<float> lip_heights(const HeadModel& head);
+
+/// Widths, lengths and fullness beyond the model's identities, and thinner lips.
+void vary_shape(Points& points, const Points& normals, const std::vector<float>& lips,
+                Random& random);
 
 }  // namespace sdm::render

@@ -19,12 +19,14 @@ Studio::Studio(HeadModel model, const RenderOptions& given, ThreadPool& pool)
       options(given),
       layout(head),
       landmarks(head, layout),
-      noise(given.seed) {
+      noise(given.seed),
+      lips(lip_heights(head)) {
   prepare_texture();
   prepare_occlusion(pool);
 }
 
-// Skin is painted on the layout, eyes on a disc before them, lashes along their ribbon.
+// Skin is painted on the layout, eyes on a disc before them, lashes along their ribbon, in a first
+// row the upper ones.
 void Studio::prepare_texture() {
   const Index count = head.neutral.cols();
   texture = layout.places;
@@ -63,8 +65,13 @@ void Studio::prepare_texture() {
     pupils[side < 0 ? 0 : 1] = int(front);
   }
   for (Index i = 0; i < count; ++i) {
-    if (surface[std::size_t(i)] == kLashes)
-      texture.col(i) << 399 * (head.texture(0, i) - std::floor(head.texture(0, i))), 0;
+    if (surface[std::size_t(i)] == kLashes) {
+      const std::size_t outer = head.neutral(0, i) < 0 ? 36 : 42;  // of the corners, and the inner
+      const float corners = 0.5F * (head.neutral(1, head.landmarks[outer]) +
+                                    head.neutral(1, head.landmarks[outer + 3]));
+      texture.col(i) << 399 * (head.texture(0, i) - std::floor(head.texture(0, i))),
+          head.neutral(1, i) > corners ? 0 : 1;
+    }
     if (surface[std::size_t(i)] == kSkin || surface[std::size_t(i)] == kBack) outside.push_back(i);
   }
 }
@@ -92,7 +99,7 @@ Points Studio::shape(const Person& person, const FacePaint& paint, Random& rando
   Random variation(random.below(std::size_t(1) << 62), "shape");
   if (options.shapes || person.thickness > 0) {
     const Points before = normals(points, head.triangles);
-    if (options.shapes) vary_shape(points, before, variation);
+    if (options.shapes) vary_shape(points, before, lips, variation);
     if (person.thickness > 0 && !paint.beard.view().empty())
       for (const Index i : outside) {
         const Eigen::Vector2f place = layout.places.col(i);

@@ -29,6 +29,7 @@ struct Studio {
   std::array<int, 2> pupils{-1, -1};          // vertices, that on the picture's left first
   std::vector<float> open_closed, open_wide;  // with the mouth closed and open
   std::vector<unsigned char> surface;         // of each vertex
+  std::vector<float> lips;                    // lip_heights
   std::vector<Index> outside;                 // vertices of skin and back of the head
   std::vector<Field> skins;
   std::vector<image::Image<std::uint8_t>> backgrounds;
