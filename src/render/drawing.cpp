@@ -27,7 +27,7 @@ Eigen::Matrix3f rotation_of(float turn, float nod, float tilt) {
 
 Eigen::Vector3f random_direction(Random& random) {
   Eigen::Vector3f direction(float(random.normal()), float(0.6 * random.normal() + 0.65),
-                            float(0.5 * random.normal() + 0.7));
+                            float(0.5 * random.normal() + 1));
   direction.z() = std::max(direction.z(), -0.1F);
   return direction.normalized();
 }
@@ -50,10 +50,10 @@ Light random_light(const RenderOptions& options, Random& random) {
   }
   light.direction = random_direction(random);
   const double kind = random.uniform();
-  const float strong = between(random, 0.4, 1.6), weak = between(random, 0.1, 0.6);
+  const float strong = between(random, 1, 3.8), weak = between(random, 0.25, 1.4);
   light.strength = kind < 0.2 ? 0 : kind < 0.6 ? weak : strong;
   const float contrast =
-      light.strength > 0.3F && random.uniform() < 0.3 ? between(random, 0.15, 0.5) : 1;
+      light.strength > 0.7F && random.uniform() < 0.12 ? between(random, 0.15, 0.5) : 1;
   if (options.glow) {
     for (std::size_t i = 1; i < 9; ++i) light.harmonics[i] += ambient * uneven[i];
     for (std::size_t i = 0; i < glows; ++i) light.add_glow(towards[i], amounts[i]);
