@@ -132,14 +132,16 @@ FacePaint paint_face(const Layout& layout, const Noise& noise, const Field* skin
   const float crease_height = between(random, 0.25, 0.7) * Layout::kPerCm,
               crease = random.uniform() < 0.75 ? between(random, 0.15, 0.6) : 0.0F;
   for (int side = 0; side < 2; ++side) {
-    std::vector<Eigen::Vector2f> lashes = layout.upper_lids[std::size_t(side)];
-    for (Eigen::Vector2f& place : lashes) place.y() -= 0.1F * Layout::kPerCm;
-    darken_along(lashes, rim_width, rims);
+    const auto above_lid = [&](float corners, float middle) {
+      std::vector<Eigen::Vector2f> line = layout.upper_lids[std::size_t(side)];
+      for (std::size_t k = 0; k < line.size(); ++k)
+        line[k].y() -= k == 0 || k == 3 ? corners : middle;
+      return line;
+    };
+    constexpr float kLashLine = 0.1F * Layout::kPerCm;  // above the rim
+    darken_along(above_lid(kLashLine, kLashLine), rim_width, rims);
     // The fold of the upper lid.
-    std::vector<Eigen::Vector2f> crease = layout.upper_lids[std::size_t(side)];
-    for (std::size_t k = 0; k < crease.size(); ++k)
-      crease[k].y() -= (k == 0 || k == 3 ? 0.15F : 1.0F) * crease_height;
-    darken_along(crease, 0.5F, creases);
+    darken_along(above_lid(0.15F * crease_height, crease_height), 0.5F, creases);
     if (below) darken_along(layout.lower_lids[std::size_t(side)], 0.4F * rim_width, rims);
   }
   const float rim = liner ? between(random, 0.8, 1) : between(random, 0.55, 1);
